@@ -77,7 +77,9 @@ def _checked_amount(kind: str, amount: float | None) -> float:
         raise BudgetError(f"a {kind} budget needs a number; found {_shown(amount)}")
     found = float(amount) + 0.0  # -0.0 becomes 0.0
     if kind == "loss" and not 0 <= found <= 100:  # the comparisons are also false for NaN
-        raise BudgetError(f"budget loss<={amount:g}% must lie between 0% and 100% of the full model's score: write loss<=1%")
+        raise BudgetError(
+            f"budget loss<={amount:g}% must lie between 0% and 100% of the full model's score: write loss<=1%"
+        )
     if kind == "share" and not 0 < found <= 100:
         raise BudgetError(f"budget {amount:g}% must be above 0% and at most 100% of the full model's MACs: write 40%")
     if kind == "latency" and not (found > 0 and math.isfinite(found)):
