@@ -1,0 +1,1 @@
+"""What a plan costs: closed-form MACs here, measured time in latency.py."""
