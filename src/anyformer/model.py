@@ -1,0 +1,180 @@
+"""AdaptiveModel: any supported `AutoModelFor…` instance, called with a plan or a budget.
+
+The wrapped model is untouched: a call runs its own forward, in which the encoder below the head is the loop of run.py
+under this call's plan. The plan is an argument, so threads with different budgets share one model.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutputWithPooling
+
+from anyformer import folder
+from anyformer.backbones.base import Backbone
+from anyformer.backbones.find import find_backbone
+from anyformer.budget import Budget
+from anyformer.cost.macs import Shape
+from anyformer.errors import AnyformerError, InputError, PlanError
+from anyformer.frontier import Frontier
+from anyformer.heads import head_macs, reads_of, with_encoder
+from anyformer.plan import Plan
+from anyformer.run import Reads, Trace, run
+
+TAKEN = {"attention_mask", "bool_masked_pos", "input_ids", "inputs_embeds", "interpolate_pos_encoding"}
+TAKEN |= {"pixel_values", "position_ids", "token_type_ids"}
+IDLE = {"return_dict", "use_cache"}
+
+
+class AdaptiveModel(nn.Module):
+    """`hf` is the wrapped model, `frontier` its searched trade-off (None before a search)."""
+
+    def __init__(self, hf: PreTrainedModel, tokenizer: Any = None, frontier: Frontier | None = None) -> None:
+        super().__init__()
+        self.backbone = find_backbone(hf)
+        _check_finite(hf)
+        self.hf = hf
+        self.tokenizer = tokenizer
+        self.frontier = frontier
+        self.about: dict = {}
+        self.reads = reads_of(hf)
+        self.shape = Shape(
+            self.backbone.n_layers, self.backbone.hidden, self.backbone.intermediate, self.backbone.ffn_products
+        )
+
+    @classmethod
+    def wrap(cls, hf: PreTrainedModel, tokenizer: Any = None) -> "AdaptiveModel":
+        """Any `AutoModelFor…` instance of a supported family, untouched."""
+        return cls(hf, tokenizer)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, task: str = "classification", **settings: Any) -> "AdaptiveModel":
+        """A hub id, a local path or `minilm`, with the head of `task`; settings go to the Hugging Face class."""
+        return cls(*folder.read_pretrained(name, task, **settings))
+
+    @property
+    def config(self) -> Any:
+        return self.hf.config
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.hf.parameters()).device
+
+    @property
+    def n_layers(self) -> int:
+        return self.backbone.n_layers
+
+    def forward(
+        self, plan: Plan | None = None, budget: Budget | str | None = None, protect: Tensor | None = None, **batch: Any
+    ) -> Any:
+        """What the wrapped model returns, with `kept`, `macs`, `exit_layer` and `trace` beside it."""
+        plan = self.resolve(plan, budget)
+        encoder = _Encoder(self.backbone, plan, self.reads, protect, self._recomputes())
+        out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
+        if not isinstance(out, tuple):
+            self._annotate(out, plan, encoder.trace)
+        return out
+
+    def resolve(self, plan: Plan | None = None, budget: Budget | str | None = None) -> Plan:
+        """The plan that a call runs: the one given, the frontier's pick for a budget, or the full one."""
+        if plan is not None and budget is not None:
+            raise PlanError("a call takes a plan or a budget, not both")
+        if budget is not None:
+            plan = self._pick(Budget.parse(budget))
+        if plan is None:
+            return Plan.full(self.n_layers)
+        if not isinstance(plan, Plan):
+            raise PlanError(f"plan must be a Plan, not {type(plan).__name__}")
+        if plan.n_layers != self.n_layers:
+            raise PlanError(
+                f"the plan has {plan.n_layers} layers, the model {self.n_layers}: keep needs one number a layer"
+            )
+        if plan.exit is not None or plan.score != "attention":
+            wants = f"exit rule {plan.exit.rule!r}" if plan.exit else f"score {plan.score!r}"
+            raise PlanError(f"{wants} needs exit heads, and this model has none: train it with ramps first")
+        return plan
+
+    def _pick(self, budget: Budget) -> Plan:
+        if self.frontier is None:
+            if str(budget) == "full":
+                return Plan.full(self.n_layers)
+            raise AnyformerError(
+                f"budget {str(budget)!r} needs a frontier, and this model has none: run `anyformer search` on it"
+            )
+        return self.frontier.pick(budget).plan
+
+    def _recomputes(self) -> bool:
+        """Whether `gradient_checkpointing_enable` was called on the wrapped model."""
+        if not (self.training and torch.is_grad_enabled()):
+            return False
+        return any(getattr(module, "gradient_checkpointing", False) for module in self.hf.modules())
+
+    def _annotate(self, out: Any, plan: Plan, trace: Trace) -> None:
+        out.trace = trace
+        out.kept = trace.kept()
+        out.exit_layer = torch.full((len(trace.start.lengths),), plan.running[-1])
+        out.macs = torch.tensor(self.row_macs(plan, trace))
+
+    def row_macs(self, plan: Plan, trace: Trace) -> list[int]:
+        """What each row cost: the layers in closed form, and the head."""
+        found = []
+        for b, n in enumerate(trace.start.lengths):
+            counts = tuple(rows.lengths[b] for rows in trace.layers)
+            extra, now = 0, n
+            for i in plan.running:
+                extra, now = extra + self.backbone.extra_macs(now), counts[i]
+            found.append(self.shape.layers(plan.running, counts, n) + extra + head_macs(self.hf, self.reads, n))
+        return found
+
+    def save(self, path: str | Path) -> Path:
+        """A plain Hugging Face checkpoint and ours beside it; see folder.py."""
+        return folder.save(self, Path(path))
+
+
+def load(path: str | Path) -> AdaptiveModel:
+    """A folder that `save` wrote; its manifest is verified first."""
+    hf, tokenizer, frontier, about = folder.read(Path(path))
+    model = AdaptiveModel(hf, tokenizer, frontier)
+    model.about = about
+    return model
+
+
+class _Encoder:
+    """Stands where the base model stands for the time of one call."""
+
+    def __init__(self, backbone: Backbone, plan: Plan, reads: Reads, protect: Tensor | None, recompute: bool) -> None:
+        self.backbone, self.plan, self.reads = backbone, plan, reads
+        self.protect, self.recompute = protect, recompute
+        self.config = backbone.config
+
+    def __call__(self, *first: Tensor, **batch: Any) -> BaseModelOutputWithPooling:
+        if first:  # some heads hand on their main input without a name
+            batch[self.backbone.base.main_input_name] = first[0]
+        states, self.trace = run(
+            self.backbone, _checked(batch, self.backbone), self.plan, self.reads, self.protect, self.recompute
+        )
+        return BaseModelOutputWithPooling(last_hidden_state=states, pooler_output=self.backbone.pool(states))
+
+
+def _checked(batch: dict, backbone: Backbone) -> dict:
+    """Only what the loop can honour."""
+    given = {name: value for name, value in batch.items() if value is not None and value is not False}
+    unknown = sorted(set(given) - TAKEN - IDLE)
+    if unknown:
+        raise InputError(f"{unknown[0]} is not supported under a plan; supported: {', '.join(sorted(TAKEN))}")
+    sources = [name for name in ("input_ids", "inputs_embeds", "pixel_values") if name in given]
+    if len(sources) != 1:
+        raise InputError(
+            f"one of input_ids, inputs_embeds or pixel_values is needed; found {', '.join(sources) or 'none'}"
+        )
+    return given
+
+
+def _check_finite(hf: PreTrainedModel) -> None:
+    for name, parameter in hf.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise AnyformerError(
+                f"weight {name} holds NaN or infinite values: this checkpoint is damaged or its training diverged"
+            )

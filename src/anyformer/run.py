@@ -1,0 +1,126 @@
+"""THE LOOP. A Hugging Face encoder under a plan, on Rows: nothing padded, nothing kept on the model.
+
+    embed; for each layer of the plan: attend (score), drop, feed forward; restore.
+
+Tokens leave between the attention block and the feed-forward block of a layer, so layer i costs its attention at
+l_{i-1} tokens and its feed-forward at l_i (Kim and Cho 2021).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from anyformer.backbones.base import Backbone, Batch
+from anyformer.length.drop import Left, select
+from anyformer.length.significance import attend
+from anyformer.plan import Plan
+from anyformer.rows import Rows
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What the head reads: first: column 0 of each row, which then never leaves; all: every token, restored."""
+
+    first: bool
+    all: bool
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Where the tokens went: the rows that came in, and those that left each layer."""
+
+    start: Rows
+    layers: tuple[Rows, ...]
+
+    def kept(self) -> list[Tensor]:
+        """A (batch,) tensor a layer: how many tokens left it."""
+        return [torch.tensor(rows.lengths) for rows in self.layers]
+
+    def kept_positions(self) -> list[Tensor]:
+        """A (batch, width) tensor a layer: the columns of the tokens that left it, ascending, filled with -1."""
+        found = []
+        for rows in self.layers:
+            columns = rows.split(rows.columns.cpu())
+            filled = torch.full((len(columns), rows.width), -1)
+            for b, own in enumerate(columns):
+                filled[b, : len(own)] = own
+            found.append(filled)
+        return found
+
+
+def run(
+    backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, protect: Tensor | None = None, recompute: bool = False
+) -> tuple[Tensor, Trace]:
+    """The base model's last hidden state under the plan: (batch, width, hidden), or (batch, 1, hidden) of the first
+    tokens where the head reads no more. `protect` marks (batch, width) tokens that may not leave."""
+    x, rows = backbone.embed(batch, reads.first, grid_step(backbone))
+    start, left, layers = rows, Left(), []
+    protected = _protected(rows, protect, reads)
+    counts = _counts(plan, rows, protected)
+    call = _recomputed if recompute else _direct
+    for i in range(plan.n_layers):
+        if i in plan.running:
+            wanted = tuple(c[i] for c in counts)
+            drops = wanted != rows.lengths
+            before = x
+            x, score = call(attention_block, backbone, i, x, rows, drops)
+            if drops:
+                keep = select(score, rows, wanted, protected)
+                if reads.all:
+                    left.add(before, rows, keep, sum(wanted))
+                rows, pick = rows.take(keep, wanted)
+                x, protected = x[pick], None if protected is None else protected[pick]
+            x = call(backbone.feed_forward, i, x)
+        layers.append(rows)
+    return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers))
+
+
+def attention_block(backbone: Backbone, i: int, x: Tensor, rows: Rows, scored: bool) -> tuple[Tensor, Tensor | None]:
+    q, k, v = backbone.project(i, x, rows)
+    context, score = attend(q, k, v, rows, backbone.attention(i, rows), scored)
+    return backbone.attention_output(i, context, x), score
+
+
+def _counts(plan: Plan, rows: Rows, protected: Tensor | None) -> list[tuple[int, ...]]:
+    """Tokens that leave each layer, for each row; never fewer than are protected."""
+    if protected is None:
+        return [plan.counts(n) for n in rows.lengths]
+    floors = [int(own.sum()) for own in rows.split(protected.cpu())]
+    return [tuple(max(c, low) for c in plan.counts(n)) for n, low in zip(rows.lengths, floors, strict=True)]
+
+
+def _protected(rows: Rows, protect: Tensor | None, reads: Reads) -> Tensor | None:
+    flags = None if protect is None else rows.pack(protect.bool())
+    if not reads.first:
+        return flags
+    flags = torch.zeros(rows.cells.shape, dtype=torch.bool, device=rows.cells.device) if flags is None else flags
+    return flags.index_fill(0, rows.firsts(), True)
+
+
+def _restored(backbone: Backbone, x: Tensor, rows: Rows, start: Rows, left: Left, reads: Reads) -> Tensor:
+    if not reads.all:
+        return backbone.finish(x[rows.firsts()])[:, None]
+    whole, cells = left.restore(x, rows)
+    whole = backbone.finish(whole)
+    flat = whole.new_zeros((len(start.lengths) * start.width, whole.shape[-1]))
+    return flat.index_copy(0, cells, whole).unflatten(0, (-1, start.width))
+
+
+def _direct(block: Callable, *args: Any) -> Any:
+    return block(*args)
+
+
+def _recomputed(block: Callable, *args: Any) -> Any:
+    """Gradient checkpointing, a block at a time: what is dropped is decided outside, so it is decided once."""
+    return checkpoint(block, *args, use_reentrant=False)
+
+
+def grid_step(backbone: Backbone) -> int:
+    """Half precision on a CPU prepares its kernels for each new number of rows; elsewhere any number is as good."""
+    weight = next(backbone.base.parameters())
+    half = weight.dtype != torch.float32 or torch.is_autocast_enabled("cpu")
+    return 16 if weight.device.type == "cpu" and half else 1
