@@ -16,12 +16,14 @@ from anyformer.errors import AnyformerError, FolderError
 from anyformer.frontier import Frontier
 
 if TYPE_CHECKING:
+    from anyformer.depth.ramps import Ramps
     from anyformer.model import AdaptiveModel
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 ABOUT = "anyformer.json"
 FRONTIER = "frontier.json"
+RAMPS = "ramps.safetensors"
 HEADS = {
     "classification": "AutoModelForSequenceClassification",
     "tagging": "AutoModelForTokenClassification",
@@ -40,13 +42,36 @@ def save(model: "AdaptiveModel", target: Path) -> Path:
         (fresh / ABOUT).write_text(json.dumps(_about(model), indent=2, sort_keys=True) + "\n")
         if model.frontier is not None:
             model.frontier.save(fresh / FRONTIER)
+        if model.ramps is not None:
+            _write_ramps(model.ramps, fresh)
         (target / MANIFEST).unlink(missing_ok=True)
+        for stale in (FRONTIER, RAMPS):
+            (target / stale).unlink(missing_ok=True)
         for file in sorted(fresh.iterdir()):
             os.replace(file, target / file.name)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     seal(target)
     return target
+
+
+def _write_ramps(ramps: "Ramps", target: Path) -> None:
+    from safetensors.torch import save_file
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in ramps.state_dict().items()}
+    save_file(tensors, target / RAMPS, metadata={"format": "pt", "layers": ",".join(map(str, ramps.layers))})
+
+
+def read_ramps(model: "AdaptiveModel", source: Path) -> None:
+    """Gives the model the ramps that lie beside it, if any."""
+    if not (source / RAMPS).is_file():
+        return
+    from safetensors import safe_open
+
+    with safe_open(source / RAMPS, framework="pt") as stored:
+        layers = [int(i) for i in stored.metadata()["layers"].split(",")]
+        ramps = model.add_ramps(layers).ramps
+        ramps.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})  # noqa: SIM118
 
 
 def _about(model: "AdaptiveModel") -> dict:

@@ -5,10 +5,10 @@ encoder exchanged. The model itself is not written to, so two calls at the same 
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from anyformer.run import Reads
@@ -25,15 +25,39 @@ def reads_of(hf: PreTrainedModel) -> Reads:
     return Reads(first=pooled, all=not pooled or getattr(hf.config, "classifier_pooling", "cls") == "mean")
 
 
-def head_macs(hf: PreTrainedModel, reads: Reads, n_tokens: int) -> int:
-    """The products of head and pooler: one vector a row where the head is pooled, else every token."""
+def kind_of(hf: PreTrainedModel) -> str:
+    """What the head says: a class or a measure of a row, a tag of each token, a span; "states" without a head."""
+    names = [c.__name__ for c in type(hf).__mro__]
+    if any(name.endswith("ForQuestionAnswering") for name in names):
+        return "span"
+    if any(name.endswith("ForTokenClassification") for name in names):
+        return "tag"
+    if any(name.endswith(POOLED) for name in names):
+        return "measure" if hf.config.num_labels == 1 else "class"
+    return "states"
+
+
+def head_products(hf: PreTrainedModel) -> int:
+    """Multiply-accumulates of head and pooler for one vector."""
     pooler = getattr(hf.base_model, "pooler", None)
-    below = set() if hf.base_model is hf else set(hf.base_model.modules())
+    below = set(hf.base_model.modules())
     above = set() if hf.base_model is hf else {m for m in hf.modules() if m not in below}
     if pooler is not None:
         above |= set(pooler.modules())
-    products = sum(m.weight.numel() for m in above if isinstance(m, nn.Linear))
-    return products if reads.first else products * n_tokens
+    return sum(m.weight.numel() for m in above if isinstance(m, nn.Linear))
+
+
+def question_mask(batch: Mapping[str, Any], separator: int | None) -> Tensor | None:
+    """The tokens before the context of a question-answering row: a ramp that looks for answers must not drop them."""
+    types, tokens = batch.get("token_type_ids"), batch.get("input_ids")
+    mask = batch.get("attention_mask")
+    if types is not None:
+        question = types == 0
+    elif tokens is not None and separator is not None:
+        question = (tokens == separator).cumsum(1) == 0
+    else:
+        return None
+    return question if mask is None else question & mask.bool()
 
 
 def with_encoder(hf: PreTrainedModel, encoder: Callable) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ The wrapped model is untouched: a call runs its own forward, in which the encode
 under this call's plan. The plan is an argument, so threads with different budgets share one model.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from anyformer.backbones.base import Backbone
 from anyformer.backbones.find import find_backbone
 from anyformer.budget import Budget
 from anyformer.cost.macs import Shape
-from anyformer.errors import AnyformerError, InputError, PlanError
+from anyformer.errors import AnyformerError, InputError, PlanError, UnsupportedModel
 from anyformer.frontier import Frontier
-from anyformer.heads import head_macs, reads_of, with_encoder
+from anyformer.depth.ramps import Ramps, default_layers
+from anyformer.heads import head_products, kind_of, question_mask, reads_of, with_encoder
 from anyformer.plan import Plan
-from anyformer.run import Reads, Trace, run
+from anyformer.run import Extras, Reads, Trace, run
 
 TAKEN = {"attention_mask", "bool_masked_pos", "input_ids", "inputs_embeds", "interpolate_pos_encoding"}
 TAKEN |= {"pixel_values", "position_ids", "token_type_ids"}
@@ -29,7 +31,7 @@ IDLE = {"return_dict", "use_cache"}
 
 
 class AdaptiveModel(nn.Module):
-    """`hf` is the wrapped model, `frontier` its searched trade-off (None before a search)."""
+    """`hf` is the wrapped model, `ramps` its exit heads, `frontier` its searched trade-off (None before a search)."""
 
     def __init__(self, hf: PreTrainedModel, tokenizer: Any = None, frontier: Frontier | None = None) -> None:
         super().__init__()
@@ -38,8 +40,10 @@ class AdaptiveModel(nn.Module):
         self.hf = hf
         self.tokenizer = tokenizer
         self.frontier = frontier
+        self.ramps: Ramps | None = None
         self.about: dict = {}
-        self.reads = reads_of(hf)
+        self.reads, self.kind = reads_of(hf), kind_of(hf)
+        self._head_products = head_products(hf)
         self.shape = Shape(
             self.backbone.n_layers, self.backbone.hidden, self.backbone.intermediate, self.backbone.ffn_products
         )
@@ -71,11 +75,33 @@ class AdaptiveModel(nn.Module):
     ) -> Any:
         """What the wrapped model returns, with `kept`, `macs`, `exit_layer` and `trace` beside it."""
         plan = self.resolve(plan, budget)
-        encoder = _Encoder(self.backbone, plan, self.reads, protect, self._recomputes())
-        out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
+        out, trace = self.call(batch, plan, protect)
         if not isinstance(out, tuple):
-            self._annotate(out, plan, encoder.trace)
+            self._annotate(out, plan, trace)
         return out
+
+    def call(self, batch: dict, plan: Plan, protect: Tensor | None = None, probe: bool = False) -> tuple[Any, Trace]:
+        """The wrapped model's output and the trace of its tokens; `probe` runs every ramp on the way."""
+        if protect is None and plan.score != "attention" and self.kind == "span":
+            protect = question_mask(batch, self._separator())
+        encoder = _Encoder(self.backbone, plan, self.reads, Extras(protect, self.ramps, probe, self._recomputes()))
+        out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
+        return out, encoder.trace
+
+    def _separator(self) -> int | None:
+        own = getattr(self.tokenizer, "sep_token_id", None)
+        return own if own is not None else getattr(self.config, "sep_token_id", None)
+
+    def add_ramps(self, layers: Iterable[int] | None = None) -> "AdaptiveModel":
+        """Fresh exit heads, on every layer but the last unless layers are named."""
+        if self.kind == "states":
+            raise UnsupportedModel(f"{type(self.hf).__name__} has no head that a ramp could answer for")
+        layers = list(default_layers(self.n_layers) if layers is None else layers)
+        if not layers or not all(0 <= i < self.n_layers for i in layers):
+            raise PlanError(f"ramps at layers {layers}: layers of this model are 0 to {self.n_layers - 1}")
+        self.ramps = Ramps(layers, self.backbone.hidden, self.config.num_labels, self.kind).to(self.device)
+        self.ramps.train(self.training)
+        return self
 
     def resolve(self, plan: Plan | None = None, budget: Budget | str | None = None) -> Plan:
         """The plan that a call runs: the one given, the frontier's pick for a budget, or the full one."""
@@ -91,10 +117,19 @@ class AdaptiveModel(nn.Module):
             raise PlanError(
                 f"the plan has {plan.n_layers} layers, the model {self.n_layers}: keep needs one number a layer"
             )
-        if plan.exit is not None or plan.score != "attention":
-            wants = f"exit rule {plan.exit.rule!r}" if plan.exit else f"score {plan.score!r}"
-            raise PlanError(f"{wants} needs exit heads, and this model has none: train it with ramps first")
+        if plan.exit is not None:
+            raise PlanError(f"exit rule {plan.exit.rule!r} needs exit heads; rows cannot leave early in this version")
+        if plan.score != "attention":
+            self._check_ramps(plan)
         return plan
+
+    def _check_ramps(self, plan: Plan) -> None:
+        if self.ramps is None:
+            raise PlanError(
+                f"score {plan.score!r} needs exit heads (ramps), and this model has none: `anyformer train` adds them"
+            )
+        for layer in plan.drops:
+            self.ramps.at(layer)
 
     def _pick(self, budget: Budget) -> Plan:
         if self.frontier is None:
@@ -118,14 +153,17 @@ class AdaptiveModel(nn.Module):
         out.macs = torch.tensor(self.row_macs(plan, trace))
 
     def row_macs(self, plan: Plan, trace: Trace) -> list[int]:
-        """What each row cost: the layers in closed form, and the head."""
+        """What each row cost: the layers in closed form, the head, and the ramps that ranked its tokens."""
         found = []
         for b, n in enumerate(trace.start.lengths):
-            counts = tuple(rows.lengths[b] for rows in trace.layers)
-            extra, now = 0, n
+            total, now = self._head_products * (1 if self.reads.first else n), n
             for i in plan.running:
-                extra, now = extra + self.backbone.extra_macs(now), counts[i]
-            found.append(self.shape.layers(plan.running, counts, n) + extra + head_macs(self.hf, self.reads, n))
+                then = trace.layers[i].lengths[b]
+                total += self.shape.layers((i,), {i: then}, now) + self.backbone.extra_macs(now)
+                if self.ramps and plan.score != "attention" and i in plan.drops:
+                    total += self.ramps.at(i).macs(now)
+                now = then
+            found.append(total)
         return found
 
     def save(self, path: str | Path) -> Path:
@@ -138,23 +176,22 @@ def load(path: str | Path) -> AdaptiveModel:
     hf, tokenizer, frontier, about = folder.read(Path(path))
     model = AdaptiveModel(hf, tokenizer, frontier)
     model.about = about
+    folder.read_ramps(model, Path(path))
     return model
 
 
 class _Encoder:
     """Stands where the base model stands for the time of one call."""
 
-    def __init__(self, backbone: Backbone, plan: Plan, reads: Reads, protect: Tensor | None, recompute: bool) -> None:
-        self.backbone, self.plan, self.reads = backbone, plan, reads
-        self.protect, self.recompute = protect, recompute
+    def __init__(self, backbone: Backbone, plan: Plan, reads: Reads, extras: Extras) -> None:
+        self.backbone, self.plan, self.reads, self.extras = backbone, plan, reads, extras
         self.config = backbone.config
 
     def __call__(self, *first: Tensor, **batch: Any) -> BaseModelOutputWithPooling:
         if first:  # some heads hand on their main input without a name
             batch[self.backbone.base.main_input_name] = first[0]
-        states, self.trace = run(
-            self.backbone, _checked(batch, self.backbone), self.plan, self.reads, self.protect, self.recompute
-        )
+        given = _checked(batch, self.backbone)
+        states, self.trace = run(self.backbone, given, self.plan, self.reads, self.extras)
         return BaseModelOutputWithPooling(last_hidden_state=states, pooler_output=self.backbone.pool(states))
 
 

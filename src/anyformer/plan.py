@@ -173,6 +173,7 @@ class Space:
 
     every: LengthDrop as published, each layer may drop up to the share p of what reached it.
     few: one to three dropping layers, down to `floor` of the tokens; faster on every engine, as a drop costs a score.
+    None of them lies in the first sixth of the layers, which know too little to choose, nor is it the last.
     """
 
     n_layers: int
@@ -194,7 +195,8 @@ class Space:
     def smallest(self) -> Plan:
         if self.kind == "every":
             return Plan.smallest(self.p, self.n_layers)
-        return Plan.at({0: self.floor}, self.n_layers)
+        early, late = self.n_layers // 6, self.n_layers // 2
+        return Plan.at({early: min(1.0, 2 * self.floor), late: self.floor}, self.n_layers)
 
     def sample(self, random: Random) -> Plan:
         return self._every(random) if self.kind == "every" else self._few(random)
@@ -208,10 +210,11 @@ class Space:
 
     def _few(self, random: Random) -> Plan:
         """The ratios are log-uniform between floor and 1, so that halving is as likely early as late."""
-        n_drops = random.randint(1, min(FEW_DROPS, self.n_layers))
-        layers = sorted(random.sample(range(self.n_layers), n_drops))
+        candidates = range(self.n_layers // 6, max(self.n_layers - 1, 1))
+        layers = sorted(random.sample(candidates, random.randint(1, min(FEW_DROPS, len(candidates)))))
         ratios = sorted((self.floor ** random.random() for _ in layers), reverse=True)
-        return Plan.at(dict(zip(layers, ratios, strict=True)), self.n_layers)
+        least = self.smallest().keep
+        return Plan.at({i: max(r, least[i]) for i, r in zip(layers, ratios, strict=True)}, self.n_layers)
 
 
 def _checked_depth(n_layers: int) -> int:

@@ -50,7 +50,7 @@ class Rows:
 
     def pack(self, padded: Tensor) -> Tensor:
         """(batch, width, …) to (slots, …)."""
-        return padded.flatten(0, 1)[self.cells]
+        return padded.flatten(0, 1).index_select(0, self.cells)
 
     def unpack(self, packed: Tensor, fill: float = 0.0) -> Tensor:
         """(slots, …) back to (batch, width, …); cells without a token get `fill`."""
@@ -109,7 +109,7 @@ class Square:
 
     def gather(self, square: Tensor, slots: int) -> Tensor:
         """(batch, longest, …) to (slots, …); the tail is zero."""
-        packed = square.flatten(0, 1)[self.spots]
+        packed = square.flatten(0, 1).index_select(0, self.spots)
         if slots == self.total:
             return packed
         return torch.cat([packed, packed.new_zeros((slots - self.total, *packed.shape[1:]))])

@@ -7,7 +7,7 @@ l_{i-1} tokens and its feed-forward at l_i (Kim and Cho 2021).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from anyformer.backbones.base import Backbone, Batch
+from anyformer.depth.ramps import Ramps
 from anyformer.length.drop import Left, select
 from anyformer.length.significance import attend
 from anyformer.plan import Plan
@@ -31,10 +32,12 @@ class Reads:
 
 @dataclass(frozen=True)
 class Trace:
-    """Where the tokens went: the rows that came in, and those that left each layer."""
+    """Where the tokens went: the rows that came in, and those that left each layer; what the ramps that ran said,
+    with the rows that they read."""
 
     start: Rows
     layers: tuple[Rows, ...]
+    ramps: dict[int, tuple[Tensor, Rows]] = field(default_factory=dict)
 
     def kept(self) -> list[Tensor]:
         """A (batch,) tensor a layer: how many tokens left it."""
@@ -52,31 +55,45 @@ class Trace:
         return found
 
 
-def run(
-    backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, protect: Tensor | None = None, recompute: bool = False
-) -> tuple[Tensor, Trace]:
-    """The base model's last hidden state under the plan: (batch, width, hidden), or (batch, 1, hidden) of the first
-    tokens where the head reads no more. `protect` marks (batch, width) tokens that may not leave."""
+@dataclass(frozen=True)
+class Extras:
+    """What a call may bring beside its batch: protect: (batch, width) tokens that may not leave; ramps: the model's;
+    probe: run every ramp on the way (training); recompute: gradient checkpointing."""
+
+    protect: Tensor | None = None
+    ramps: Ramps | None = None
+    probe: bool = False
+    recompute: bool = False
+
+
+def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extras) -> tuple[Tensor, Trace]:
+    """The base model's last hidden state under the plan, (batch, width, hidden), or (batch, 1, hidden) of the first
+    tokens where the head reads no more."""
     x, rows = backbone.embed(batch, reads.first, grid_step(backbone))
-    start, left, layers = rows, Left(), []
-    protected = _protected(rows, protect, reads)
+    start, left, layers, said = rows, Left(), [], {}
+    protected = _protected(rows, extras.protect, reads)
     counts = _counts(plan, rows, protected)
-    call = _recomputed if recompute else _direct
+    call = _recomputed if extras.recompute else _direct
     for i in range(plan.n_layers):
         if i in plan.running:
             wanted = tuple(c[i] for c in counts)
             drops = wanted != rows.lengths
             before = x
-            x, score = call(attention_block, backbone, i, x, rows, drops)
+            x, score = call(attention_block, backbone, i, x, rows, drops and plan.score != "ramp")
+            if extras.probe and extras.ramps and i in extras.ramps.layers:
+                said[i] = extras.ramps.at(i)(x, rows), rows
             if drops:
+                if extras.ramps and plan.score != "attention":
+                    score = extras.ramps.rank(i, x, rows, score, plan.score)
                 keep = select(score, rows, wanted, protected)
                 if reads.all:
                     left.add(before, rows, keep, sum(wanted))
                 rows, pick = rows.take(keep, wanted)
-                x, protected = x[pick], None if protected is None else protected[pick]
+                x = x.index_select(0, pick)
+                protected = None if protected is None else protected[pick]
             x = call(backbone.feed_forward, i, x)
         layers.append(rows)
-    return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers))
+    return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers), said)
 
 
 def attention_block(backbone: Backbone, i: int, x: Tensor, rows: Rows, scored: bool) -> tuple[Tensor, Tensor | None]:

@@ -5,7 +5,7 @@ With l_0 = n tokens and l_i leaving layer i, hidden width d and feed-forward wid
 over the layers that run. Embeddings, norms and activations are not counted; heads and ramps are counted apart.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anyformer.plan import Plan
@@ -26,7 +26,7 @@ class Shape:
     def feed_forward(self, n_out: int) -> int:
         return self.ffn_products * n_out * self.hidden * self.intermediate
 
-    def layers(self, running: Iterable[int], counts: tuple[int, ...], n_tokens: int) -> int:
+    def layers(self, running: Iterable[int], counts: Mapping[int, int] | Sequence[int], n_tokens: int) -> int:
         """The layers `running`, for a row of n tokens of which counts[i] leave layer i."""
         total, now = 0, n_tokens
         for i in running:

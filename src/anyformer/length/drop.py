@@ -33,7 +33,7 @@ class Left:
 
     def add(self, states: Tensor, rows: Rows, keep: Tensor, n_kept: int) -> None:
         gone = torch.nonzero_static(~keep, size=rows.total - n_kept).flatten()
-        self._states.append(states[gone])
+        self._states.append(states.index_select(0, gone))
         self._cells.append(rows.cells[gone])
 
     def restore(self, states: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
