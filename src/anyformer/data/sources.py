@@ -69,11 +69,10 @@ def _on_disk(path: Path) -> Data:
 
 def _several(source: Iterable[Any]) -> Data:
     """A list of files, or records that are in memory."""
-    items = list(source)
-    if items and all(isinstance(one, str | Path) for one in items):
-        parts = [stream_file(_path(one)) for one in items]
-        return Data(list(chain.from_iterable(parts)), ", ".join(Path(one).name for one in items))
-    return _in_memory(source if type(source).__module__.startswith("datasets.") else items, "the data")
+    if isinstance(source, list | tuple) and source and all(isinstance(one, str | Path) for one in source):
+        parts = [stream_file(_path(one)) for one in source]
+        return Data(list(chain.from_iterable(parts)), ", ".join(Path(one).name for one in source))
+    return _in_memory(source, "the data")
 
 
 def _in_memory(records: Iterable[Any], origin: str) -> Data:
