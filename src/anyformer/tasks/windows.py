@@ -4,7 +4,7 @@ Two windows of a context share `stride` tokens. A token that lies in several bel
 context on its scarcer side (Devlin et al. 2018), and only there may an answer begin.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -55,7 +55,8 @@ def short_questions(tokenizer: Any, questions: Sequence[str], most: int) -> tupl
     return found, n_cut
 
 
-def windows(tokenizer: Any, questions: Sequence[str], contexts: Sequence[str], size: Room) -> list[Window]:
+def windows(tokenizer: Any, questions: Sequence[str], contexts: Sequence[str], size: Room) -> Iterator[Window]:
+    """Streamed: an encoding holds far more than a feature does, so none is kept."""
     rows = encode(
         tokenizer,
         questions,
@@ -65,13 +66,11 @@ def windows(tokenizer: Any, questions: Sequence[str], contexts: Sequence[str], s
         stride=size.stride,
         return_overflowing_tokens=True,
     )
-    found = []
     for example, group in groupby(rows, key=lambda row: row[0]):
         spans = [(encoding, *_context(encoding)) for _, encoding in group]
         owners = _owners([len(starts) for _, _, starts, _ in spans], size.stride)
         for own, (encoding, first, starts, ends) in zip(owners, spans, strict=True):
-            found.append(Window(example, encoding, first, starts, ends, own))
-    return found
+            yield Window(example, encoding, first, starts, ends, own)
 
 
 def _context(encoding: Any) -> tuple[int, np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ WORDS = st.lists(st.sampled_from(["the", "cat", "xyz", "sat", "mats", "!"]), max
 def test_windows_cover_the_context_and_every_token_is_owned_once(words, max_length, stride):
     context = " ".join(words)
     size = room(TOKENIZER, max_length, 5, stride)
-    found = windows(TOKENIZER, ["who sat"], [context], size)
+    found = list(windows(TOKENIZER, ["who sat"], [context], size))
     whole = TOKENIZER(context, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     owned = sorted((int(s), int(e)) for w in found for s, e, own in zip(w.starts, w.ends, w.owned, strict=True) if own)
     assert owned == sorted(whole)
@@ -24,7 +24,7 @@ def test_windows_cover_the_context_and_every_token_is_owned_once(words, max_leng
 
 
 def test_a_token_is_owned_where_it_has_the_most_context():
-    found = windows(TOKENIZER, ["who"], ["the cat sat on the mat in paris"], room(TOKENIZER, 10, 2, 3))
+    found = list(windows(TOKENIZER, ["who"], ["the cat sat on the mat in paris"], room(TOKENIZER, 10, 2, 3)))
     assert [len(w.starts) for w in found] == [6, 4]
     assert [w.owned.tolist() for w in found] == [[True, True, True, True, True, False], [False, True, True, True]]
 
@@ -44,7 +44,7 @@ def test_an_answer_within_a_token_is_the_token():
 
 
 def test_a_window_that_holds_a_part_of_the_answer_does_not_hold_it():
-    found = windows(TOKENIZER, ["who"], ["the cat sat on the mat in paris"], room(TOKENIZER, 10, 2, 1))
+    found = list(windows(TOKENIZER, ["who"], ["the cat sat on the mat in paris"], room(TOKENIZER, 10, 2, 1)))
     assert [answer_tokens(w, 12, 22, nowhere=0) != (0, 0) for w in found] == [True, False]
     assert [answer_tokens(w, 15, 25, nowhere=0) != (0, 0) for w in found] == [False, False]
 
@@ -69,7 +69,7 @@ def test_long_questions_are_cut_at_a_token():
 
 def test_examples_are_told_apart():
     long = "the cat sat on the mat " * 5
-    found = windows(TOKENIZER, ["who", "who", "where"], [long, "the cat", long], room(TOKENIZER, 20, 5, 4))
+    found = list(windows(TOKENIZER, ["who", "who", "where"], [long, "the cat", long], room(TOKENIZER, 20, 5, 4)))
     examples = [w.example for w in found]
     assert examples == sorted(examples)
     assert np.unique(examples).tolist() == [0, 1, 2]
