@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "anyformer"
 
 # Reading order: a file imports only from its own layer and those before it.
 LAYERS = (
-    *("errors", "plan", "budget", "pareto", "frontier", "rows", "length", "cost", "backbones", "depth", "run"),
+    *("errors", "plan", "budget", "pareto", "frontier", "card", "rows", "length", "cost", "backbones", "depth", "run"),
     *("heads", "embedded", "folder", "model", "engine", "data", "tasks", "pipeline"),
     *("train", "search", "export", "serve", "report", "bench", "cli"),
 )

@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anyformer.card import card
+from anyformer.embedded import resolve_model
 from anyformer.errors import AnyformerError, FolderError
 from anyformer.frontier import Frontier
 
@@ -23,6 +25,7 @@ SCHEMA = 1
 MANIFEST = "manifest.json"
 ABOUT = "anyformer.json"
 FRONTIER = "frontier.json"
+CARD = "README.md"
 RAMPS = "ramps.safetensors"
 HEADS = {
     "classification": "AutoModelForSequenceClassification",
@@ -39,7 +42,9 @@ def save(model: "AdaptiveModel", target: Path) -> Path:
         model.hf.save_pretrained(fresh)
         if model.tokenizer is not None:
             model.tokenizer.save_pretrained(fresh)
-        (fresh / ABOUT).write_text(json.dumps(_about(model), indent=2, sort_keys=True) + "\n")
+        about = _about(model)
+        (fresh / ABOUT).write_text(json.dumps(about, indent=2, sort_keys=True) + "\n")
+        (fresh / CARD).write_text(card(about, about["class"], model.frontier), encoding="utf-8")
         if model.frontier is not None:
             model.frontier.save(fresh / FRONTIER)
         if model.ramps is not None:
@@ -70,8 +75,9 @@ def read_ramps(model: "AdaptiveModel", source: Path) -> None:
 
     with safe_open(source / RAMPS, framework="pt") as stored:
         layers = [int(i) for i in stored.metadata()["layers"].split(",")]
-        ramps = model.add_ramps(layers).ramps
-        ramps.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})  # noqa: SIM118
+        model.add_ramps(layers)
+        assert model.ramps is not None
+        model.ramps.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})  # noqa: SIM118
 
 
 def _about(model: "AdaptiveModel") -> dict:
@@ -148,15 +154,16 @@ def read(target: Path) -> tuple[Any, Any, Frontier | None, dict]:
 
 
 def read_pretrained(name: str | Path, task: str, **settings: Any) -> tuple[Any, Any]:
-    """Model and tokenizer from a hub id, a path or an embedded name, with the head of a task."""
+    """Model and tokenizer from a hub id, a path or an embedded name, with the head of a task; in float32 unless
+    `dtype` says otherwise, as training wants it."""
+    import torch
     import transformers
     from safetensors import SafetensorError
-
-    from anyformer.embedded import resolve_model
 
     if task not in HEADS:
         raise AnyformerError(f"task {task!r} is not known; choose one of {', '.join(HEADS)}")
     source = resolve_model(str(name))
+    settings = {"dtype": torch.float32} | settings
     try:
         hf = getattr(transformers, HEADS[task]).from_pretrained(source, use_safetensors=True, **settings)
     except (OSError, ValueError, SafetensorError) as error:

@@ -18,9 +18,9 @@ from anyformer.backbones.base import Backbone
 from anyformer.backbones.find import find_backbone
 from anyformer.budget import Budget
 from anyformer.cost.macs import Shape
+from anyformer.depth.ramps import Ramps, default_layers
 from anyformer.errors import AnyformerError, InputError, PlanError, UnsupportedModel
 from anyformer.frontier import Frontier
-from anyformer.depth.ramps import Ramps, default_layers
 from anyformer.heads import head_products, kind_of, question_mask, reads_of, with_encoder
 from anyformer.plan import Plan
 from anyformer.run import Extras, Reads, Trace, run
@@ -41,6 +41,7 @@ class AdaptiveModel(nn.Module):
         self.tokenizer = tokenizer
         self.frontier = frontier
         self.ramps: Ramps | None = None
+        self.recompute = False  # gradient checkpointing, also where the family itself has none
         self.about: dict = {}
         self.reads, self.kind = reads_of(hf), kind_of(hf)
         self._head_products = head_products(hf)
@@ -141,10 +142,10 @@ class AdaptiveModel(nn.Module):
         return self.frontier.pick(budget).plan
 
     def _recomputes(self) -> bool:
-        """Whether `gradient_checkpointing_enable` was called on the wrapped model."""
+        """Gradient checkpointing: asked for here, or switched on in the wrapped model by its own method."""
         if not (self.training and torch.is_grad_enabled()):
             return False
-        return any(getattr(module, "gradient_checkpointing", False) for module in self.hf.modules())
+        return self.recompute or any(getattr(module, "gradient_checkpointing", False) for module in self.hf.modules())
 
     def _annotate(self, out: Any, plan: Plan, trace: Trace) -> None:
         out.trace = trace

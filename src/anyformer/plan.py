@@ -173,7 +173,8 @@ class Space:
 
     every: LengthDrop as published, each layer may drop up to the share p of what reached it.
     few: one to three dropping layers, down to `floor` of the tokens; faster on every engine, as a drop costs a score.
-    None of them lies in the first sixth of the layers, which know too little to choose, nor is it the last.
+    Early layers know too little to choose: half the tokens go there at most (floor 1/8), three quarters by a third of
+    the depth; and none go at the last layer.
     """
 
     n_layers: int
@@ -195,8 +196,9 @@ class Space:
     def smallest(self) -> Plan:
         if self.kind == "every":
             return Plan.smallest(self.p, self.n_layers)
-        early, late = self.n_layers // 6, self.n_layers // 2
-        return Plan.at({early: min(1.0, 2 * self.floor), late: self.floor}, self.n_layers)
+        n = self.n_layers
+        steps = {n // 12: 4 * self.floor, n // 3: 2 * self.floor, n // 2: self.floor}
+        return Plan.at({layer: min(1.0, share) for layer, share in steps.items()}, n)
 
     def sample(self, random: Random) -> Plan:
         return self._every(random) if self.kind == "every" else self._few(random)
@@ -210,7 +212,7 @@ class Space:
 
     def _few(self, random: Random) -> Plan:
         """The ratios are log-uniform between floor and 1, so that halving is as likely early as late."""
-        candidates = range(self.n_layers // 6, max(self.n_layers - 1, 1))
+        candidates = range(self.n_layers // 12, max(self.n_layers - 1, 1))
         layers = sorted(random.sample(candidates, random.randint(1, min(FEW_DROPS, len(candidates)))))
         ratios = sorted((self.floor ** random.random() for _ in layers), reverse=True)
         least = self.smallest().keep

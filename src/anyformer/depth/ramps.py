@@ -5,6 +5,7 @@ A ramp of a pooled head reads the first token; a ramp of a token head reads ever
 """
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,7 @@ class Ramps(nn.Module):
         if str(layer) not in self.by_layer:
             known = ", ".join(self.by_layer)
             raise PlanError(f"the plan needs a ramp at layer {layer}; this model has ramps at layers {known}")
-        return self.by_layer[str(layer)]
+        return cast(Ramp, self.by_layer[str(layer)])
 
     def rank(self, layer: int, x: Tensor, rows: Rows, attention: Tensor, score: str) -> Tensor:
         """What ranks the tokens at a dropping layer: the ramp, or its ranks and those of attention together."""
@@ -78,7 +79,7 @@ def ranks(value: Tensor, rows: Rows) -> Tensor:
     """0 for the lowest value of a row, 1 for the next, …"""
     square = rows.square()
     table = square.spread(value.float(), fill=torch.inf)
-    return square.gather(table.argsort(1, stable=True).argsort(1).float(), value.shape[0])
+    return square.gather(table.argsort(dim=1, stable=True).argsort(dim=1).float(), value.shape[0])
 
 
 def default_layers(n_layers: int) -> Sequence[int]:

@@ -1,0 +1,1 @@
+"""Train once: fine-tune, then adapt, so that one checkpoint serves every budget."""
