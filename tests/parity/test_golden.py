@@ -11,6 +11,7 @@ from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceCl
 
 from anyformer.model import AdaptiveModel
 from anyformer.plan import Plan
+from anyformer.train.losses import distillation_loss
 
 FOLDER = Path(os.environ.get("ANYFORMER_SHARED", Path(__file__).parents[3] / "shared")) / "golden"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the original implementation's outputs are not here")
@@ -67,3 +68,11 @@ def test_restored_states_equal_the_original(golden):
             out = encoder(input_ids=tensors["input_ids"], plan=Plan.from_counts(counts, about["tokens"]))
             wanted = tensors[f"{task}/{plan}/last_hidden_state"]
             torch.testing.assert_close(out.last_hidden_state, wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_distillation_losses_equal_the_originals(golden):
+    _, tensors = golden
+    student, teacher = tensors["distil/student_logits"], tensors["distil/teacher_logits"]
+    for direction, name in (("reverse", "reference_direction"), ("forward", "forward_direction")):
+        found = distillation_loss("class", [student], [teacher], direction) / len(student)
+        torch.testing.assert_close(found, tensors[f"distil/{name}"][0], atol=1e-5, rtol=1e-5)
