@@ -64,9 +64,9 @@ def columns_of(record: Record) -> list[str]:
     return list(flatten(record))
 
 
-def guess_task(found: Sequence[str]) -> str:
-    """The task that columns of these names are for."""
-    names = {name.lower() for name in found}
+def guess_task(found: Sequence[str], named: Mapping[str, str] | None = None) -> str:
+    """The task that columns of these names are for; a column that was named for a part counts as the part."""
+    names = {name.lower() for name in found} | set(named or ())
     if "context" in names and "question" in names:
         return "qa"
     if names & {"tokens", "words"}:

@@ -35,7 +35,7 @@ def load_splits(
 ) -> Splits:
     """Records to learn from and records to judge by. `named` is {part: column}, for columns of unusual names."""
     data = read(source, "train")
-    task = task or guess_task(columns_of(data.records[0]))
+    task = task or guess_task(columns_of(data.records[0]), named)
     train, label_names = _parts(data, task, named)
     given = _given_validation(source, validation)
     if given is not None:
