@@ -55,7 +55,7 @@ def train(
     splits = data if isinstance(data, Splits) else _splits(data, process, **options)
     out = None if out is None else Path(out)
     state = _resumable(out, settings, resume)
-    trainee = _trainee(model, splits, settings, process, out)
+    trainee = make_trainee(model, splits, settings, process, out)
     process.track(settings.to_dict())
     for name, stage in (("finetune", settings.finetune), ("adapt", settings.adapt)):
         if state is not None and state["progress"]["stage"] != name:
@@ -77,9 +77,10 @@ def _splits(data: str | Path, process: Process, **options: Any) -> Splits:
     return splits
 
 
-def _trainee(
+def make_trainee(
     model: AdaptiveModel | str | Path, splits: Splits, settings: Settings, process: Process, out: Path | None
 ) -> Trainee:
+    """Model, features and validation records, ready for a stage."""
     if not splits.train or not splits.validation:
         raise DataError("training needs records to learn from and records to judge by; one of the two is empty")
     torch.manual_seed(settings.run.seed)

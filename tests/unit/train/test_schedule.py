@@ -1,5 +1,7 @@
 """Batches, rates and seeds as pure functions."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +39,7 @@ def test_the_rate_rises_then_falls_to_nearly_nothing():
     rates = [learning_rate(s, 100, 1.0, 0.1) for s in range(100)]
     assert rates[9] == 1.0 == max(rates)
     assert rates[0] == 0.1
-    assert all(a > b for a, b in zip(rates[10:], rates[11:], strict=False))
+    assert all(a > b for a, b in pairwise(rates[10:]))
     assert 0 < rates[-1] < 0.02
     assert learning_rate(0, 100, 1.0, 0.0) == 1.0
 
