@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from anyformer.length import significance
 from anyformer.model import AdaptiveModel
 from anyformer.plan import Plan
 from tests.contract.families import CASES, FAMILIES, IDS, LENGTHS, alone, batch_of, outputs, select_rows
@@ -138,3 +139,27 @@ def test_losses_are_the_models_own(case):
     if head == "QuestionAnswering":
         labels = {"start_positions": torch.tensor([1, 2, 3]), "end_positions": torch.tensor([4, 5, 6])}
     torch.testing.assert_close(model(**batch, **labels).loss, hf(**batch, **labels).loss, atol=1e-5, rtol=1e-5)
+
+
+@torch.inference_mode()
+def test_the_square_that_a_gpu_runs_gives_what_a_row_at_a_time_gives(case, monkeypatch):
+    family, _, _, model = case
+    wanted = [model(**batch_of(family, side=side), plan=CUT) for side in ("right", "left")]
+    monkeypatch.setattr(significance, "_row_by_row", significance._in_a_square)
+    for side, by_row in zip(("right", "left"), wanted, strict=True):
+        out = model(**batch_of(family, side=side), plan=CUT)
+        for ours, other in zip(outputs(out), outputs(by_row), strict=True):
+            torch.testing.assert_close(ours, other, atol=1e-5, rtol=1e-5)
+        for ours, other in zip(out.trace.kept_positions(), by_row.trace.kept_positions(), strict=True):
+            assert torch.equal(ours, other)
+
+
+@torch.inference_mode()
+def test_bf16_autocast_stays_near_float32(case):
+    family, _, hf, model = case
+    batch = batch_of(family)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = model(**batch)
+    for ours, wanted in zip(outputs(half), outputs(hf(**batch)), strict=True):
+        real = _real(case, batch, ours.float()), _real(case, batch, wanted)
+        assert float((real[0] - real[1]).abs().max()) <= 3e-2 * max(1.0, float(real[1].abs().max()))
