@@ -51,9 +51,12 @@ def test_quiet_keeps_results_and_warnings(capsys):
 def test_a_terminal_gets_a_bar_with_the_time_left(clock):
     stream = Terminal()
     with Progress("reviews", 10, stream, quiet=False) as progress:
-        clock[0] = 5.0
-        progress.advance(5)
-    assert "reviews [############············] 5 of 10, 5.0 s, 5.0 s left" in stream.getvalue()
+        clock[0] = 4.0  # of which three are warm-up
+        progress.advance(1)
+        clock[0] = 8.0
+        progress.advance(4)
+    assert "reviews [##······················] 1 of 10, 4.0 s" in stream.getvalue()
+    assert "reviews [############············] 5 of 10, 8.0 s, 5.0 s left" in stream.getvalue()
     assert stream.getvalue().endswith("\r\x1b[K")
 
 

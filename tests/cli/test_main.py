@@ -50,7 +50,7 @@ def test_help_loads_neither_torch_nor_numpy():
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        ((), "name a command: demo, predict"),
+        ((), "name a command: demo, "),
         (("pretend",), "invalid choice: 'pretend'"),
         (("predict",), "required: DIR"),
         (("evaluate", "x"), "required: --data"),

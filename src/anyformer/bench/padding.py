@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,11 @@ class Comparison:
     def padding(self) -> float:
         """The share of the stock model's tokens that is padding."""
         return 1 - self.unpadded.n_tokens / self.stock.n_tokens
+
+    @property
+    def median_gain(self) -> float:
+        """Half of the batches were this many times faster, or more; what else the machine does touches it less."""
+        return median(a / b for a, b in zip(self.stock.seconds, self.unpadded.seconds, strict=True))
 
     @property
     def largest_difference(self) -> float:

@@ -67,6 +67,9 @@ class Progress:
         self.done = 0
         self.started = time.monotonic()
         self.said = self.started
+        self.first: tuple[float, int] | None = (
+            None  # when the first were done, and how many: what came before is warm-up
+        )
 
     def __enter__(self) -> "Progress":
         return self
@@ -78,6 +81,7 @@ class Progress:
     def advance(self, n: int = 1) -> None:
         self.done += n
         now = time.monotonic()
+        self.first = self.first or (now, self.done)
         if now - self.said >= (REDRAW_S if self.on_terminal else LINE_S):
             self.said = now
             self._say(f"\r\x1b[K{self._line()}" if self.on_terminal else f"{self._line()}\n")
@@ -92,9 +96,15 @@ class Progress:
         if self.total is None or not self.total:
             return f"{self.what}: {self.done:,} in {seconds(taken)}"
         share = min(self.done / self.total, 1.0)
+        left = f", {seconds(self._left())} left" if share < 1 and self._left() else ""
         bar = f" [{'#' * round(BAR * share):·<{BAR}}]" if self.on_terminal else ""
-        left = f", {seconds(taken * (1 - share) / share)} left" if 0 < share < 1 else ""
         return f"{self.what}{bar} {self.done:,} of {self.total:,}, {seconds(taken)}{left}"
+
+    def _left(self) -> float:
+        """Seconds, at the pace since the first were done; 0 while there is none."""
+        since, before = self.first or (0.0, self.done)
+        pace = (time.monotonic() - since) / max(self.done - before, 1)
+        return pace * ((self.total or 0) - self.done) if self.done > before else 0.0
 
 
 def seconds(amount: float) -> str:

@@ -6,6 +6,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from anyformer.cli import options
@@ -138,6 +139,7 @@ def figures(found: "Comparison") -> dict[str, Any]:
     }
     ratios = {
         "time": round(stock.total_s / unpadded.total_s, 3),
+        "time_median": round(found.median_gain, 3),
         "tokens": round(stock.n_tokens / unpadded.n_tokens, 3),
         "macs": round(stock.macs / unpadded.macs, 3),
     }
@@ -162,8 +164,10 @@ def check_same(result: dict[str, Any]) -> None:
 
 def shown(found: "Comparison", result: dict[str, Any]) -> str:
     stock, own, ratios = result["stock"], result["unpadded"], result["ratios"]
+    sides = found.stock, found.unpadded
     rows = [
         ["time", seconds(stock["seconds"]), seconds(own["seconds"]), f"{ratios['time']:.2f}"],
+        ["of a batch, median", *(f"{median(s.seconds) * 1e3:.0f} ms" for s in sides), f"{ratios['time_median']:.2f}"],
         ["texts a second", f"{stock['texts_per_s']:.1f}", f"{own['texts_per_s']:.1f}", f"{ratios['time']:.2f}"],
         ["tokens computed", f"{stock['tokens']:,}", f"{own['tokens']:,}", f"{ratios['tokens']:.2f}"],
         ["of them padding", f"{result['padding']:.0%}", "0%", ""],
