@@ -175,7 +175,8 @@ def shown(found: "Comparison", result: dict[str, Any]) -> str:
     ]
     same = (
         f"largest difference of two embeddings {result['largest_difference']:.1e}; "
-        f"the nearest neighbour is the same for {result['same_nearest_neighbour']:,} of {result['n']:,} reviews"
+        f"the nearest neighbour is the same for {result['same_nearest_neighbour']:,} of {result['n']:,} reviews\n"
+        "timed: the forward pass and the mean over tokens; tokenising, the same for both, is not"
     )
     threads = f"{result['threads']} thread" + ("s" if result["threads"] > 1 else "")
     title = f"{result['n']:,} reviews of {result['data']}, {MODEL}, fp32, {threads}, batches of {BATCH} in random order"
