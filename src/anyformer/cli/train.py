@@ -91,7 +91,7 @@ def settings_of(args: Namespace) -> "Settings":
 def _given(args: Namespace) -> Iterator[tuple[str, str, Any]]:
     for target, value in vars(args).items():
         if "." in target and value is not None:
-            yield (*target.split(".", 1), value)  # type: ignore[misc]
+            yield (*target.split(".", 1), value)
 
 
 def run(args: Namespace, console: Console) -> dict[str, Any]:
