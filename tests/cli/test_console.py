@@ -90,7 +90,8 @@ def test_quiet_shows_no_progress(clock):
 
 
 @pytest.mark.parametrize(
-    ("amount", "words"), [(0.04, "0.0 s"), (9.96, "10 s"), (59.7, "60 s"), (60, "1 min 00 s"), (725, "12 min 05 s")]
+    ("amount", "words"),
+    [(0.04, "0.04 s"), (4.21, "4.2 s"), (9.96, "10 s"), (59.7, "60 s"), (60, "1 min 00 s"), (725, "12 min 05 s")],
 )
 def test_times_are_told_in_words(amount, words):
     assert seconds(amount) == words

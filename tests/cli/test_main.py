@@ -97,6 +97,12 @@ def test_a_defect_shows_where_when_asked_to(anyformer, monkeypatch):
         anyformer("doctor")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_help_can_be_said_in_plain_ascii(name):
+    command = [sys.executable, "-m", "anyformer", name, "--help"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+
+
 def test_a_reader_that_goes_away_is_no_mistake():
     command = [sys.executable, "-m", "anyformer", "doctor"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy())

@@ -108,8 +108,9 @@ class Progress:
 
 
 def seconds(amount: float) -> str:
-    """4.2 s, 38 s, 3 min 05 s."""
+    """0.25 s, 4.2 s, 38 s, 3 min 05 s."""
     if amount < 60:
-        return f"{amount:.1f} s" if amount < 9.95 else f"{amount:.0f} s"
+        digits = 2 if amount < 0.995 else 1 if amount < 9.95 else 0
+        return f"{amount:.{digits}f} s"
     whole = round(amount)
     return f"{whole // 60} min {whole % 60:02d} s"

@@ -164,14 +164,14 @@ def check_same(result: dict[str, Any]) -> None:
 
 def shown(found: "Comparison", result: dict[str, Any]) -> str:
     stock, own, ratios = result["stock"], result["unpadded"], result["ratios"]
-    sides = found.stock, found.unpadded
+    sides, (per, unit) = (found.stock, found.unpadded), macs_unit(found)
     rows = [
         ["time", seconds(stock["seconds"]), seconds(own["seconds"]), f"{ratios['time']:.2f}"],
         ["of a batch, median", *(f"{median(s.seconds) * 1e3:.0f} ms" for s in sides), f"{ratios['time_median']:.2f}"],
         ["texts a second", f"{stock['texts_per_s']:.1f}", f"{own['texts_per_s']:.1f}", f"{ratios['time']:.2f}"],
         ["tokens computed", f"{stock['tokens']:,}", f"{own['tokens']:,}", f"{ratios['tokens']:.2f}"],
         ["of them padding", f"{result['padding']:.0%}", "0%", ""],
-        ["MACs", f"{stock['macs'] / 1e12:.2f} T", f"{own['macs'] / 1e12:.2f} T", f"{ratios['macs']:.2f}"],
+        ["MACs", f"{stock['macs'] / per:.2f} {unit}", f"{own['macs'] / per:.2f} {unit}", f"{ratios['macs']:.2f}"],
     ]
     same = (
         f"largest difference of two embeddings {result['largest_difference']:.1e}; "
@@ -183,11 +183,15 @@ def shown(found: "Comparison", result: dict[str, Any]) -> str:
     return f"\n{title}\n\n{table(['', 'stock, padded', 'anyformer, unpadded', 'ratio'], rows)}\n\n{same}"
 
 
+def macs_unit(found: "Comparison") -> tuple[float, str]:
+    return (1e12, "T") if found.stock.macs >= 1e12 else (1e9, "G")
+
+
 def written(found: "Comparison", args: Namespace, out: Path, console: Console) -> list[str]:
-    stock, own = found.stock, found.unpadded
+    stock, own, (per, unit) = found.stock, found.unpadded, macs_unit(found)
     bars = [
         Bar("tokens", stock.n_tokens / 1e3, own.n_tokens / 1e3, "thousand", ("fewer", "more"), found.padding),
-        Bar("MACs", stock.macs / 1e12, own.macs / 1e12, "T", ("fewer", "more"), 1 - own.macs / stock.macs),
+        Bar("MACs", stock.macs / per, own.macs / per, unit, ("fewer", "more"), 1 - own.macs / stock.macs),
         Bar("time", stock.total_s, own.total_s, "s", ("faster", "slower")),
     ]
     title = f"{found.padding:.0%} of the tokens that a stock model computes here are padding"

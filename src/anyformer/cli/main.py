@@ -10,6 +10,7 @@ import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from anyformer import __version__
@@ -25,6 +26,9 @@ TRACEBACK = "ANYFORMER_TRACEBACK"
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no word for a character gets its code
     who = " ".join(["anyformer", *(name for name in given[:1] if name in NAMES)])
     try:
         with warnings.catch_warnings():
