@@ -22,6 +22,7 @@ TASKS = {  # task, report split, epochs of fine-tuning, of adapting, batch rows,
     "sst2": ("classification", "dev", 1, 3, 64, 5e-5, 128),
     "wnut17": ("tagging", "test", 4, 8, 16, 1e-4, 128),
     "stsb": ("classification", "dev", 3, 6, 16, 5e-5, 128),
+    "rotten-tomatoes": ("classification", "test", 1, 3, 32, 5e-5, 128),
     "rte": ("classification", "dev", 3, 6, 16, 5e-5, 256),
 }
 RECIPES = ("standard", "paper", "ours")

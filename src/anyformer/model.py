@@ -218,7 +218,7 @@ def _checked(batch: dict, backbone: Backbone) -> dict:
 
 def _check_finite(hf: PreTrainedModel) -> None:
     for name, parameter in hf.named_parameters():
-        if not torch.isfinite(parameter).all():
+        if parameter.numel() and not torch.stack(parameter.detach().aminmax()).isfinite().all():
             raise AnyformerError(
                 f"weight {name} holds NaN or infinite values: this checkpoint is damaged or its training diverged"
             )
