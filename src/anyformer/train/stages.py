@@ -88,6 +88,7 @@ def make_trainee(
     notes = Notes()
     features = task.features(splits.train, notes, labelled=True)
     judged = splits.validation[: settings.run.eval_rows or None]
+    task.features(judged, labelled=True)  # a label that training does not know is found now, not after an epoch
     validation = prepare(task, judged, notes=notes)
     for line in notes.lines():
         process.say(line)
