@@ -59,7 +59,7 @@ def one(args: argparse.Namespace, task: str, recipe: str, seed: int) -> None:
     from anyformer.tasks.base import TaskSettings
     from anyformer.tasks.find import labels_of_model, task_for
     from anyformer.tasks.predicting import prepare
-    from anyformer.train.config import Settings
+    from anyformer.train.config import TrainSettings
     from anyformer.train.loop import Trainee, scores
     from anyformer.train.process import Process
     from anyformer.train.stages import train
@@ -67,7 +67,7 @@ def one(args: argparse.Namespace, task: str, recipe: str, seed: int) -> None:
     torch.set_num_threads(1)
     name, report, *_ = TASKS[task]
     changes = json.loads(args.changes)
-    settings = Settings.from_dict(settings_of(task, recipe, seed, changes))
+    settings = TrainSettings.from_dict(settings_of(task, recipe, seed, changes))
     process = Process()
     result = train(args.model, load_splits(args.data / task / "train.jsonl.xz", name), settings, process=process)
     file = args.data / task / f"{report}.jsonl.xz"

@@ -18,7 +18,7 @@ from transformers import AutoModelForSequenceClassification, Trainer, TrainingAr
 
 from anyformer.data.splits import load_splits
 from anyformer.embedded import resolve_model
-from anyformer.train.config import Settings
+from anyformer.train.config import TrainSettings
 from anyformer.train.loop import make_optimizer, optimiser_step, set_rate, step_settings
 from anyformer.train.process import Process
 from anyformer.train.schedule import make_schedule
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("ours", "trainer"), help="one side alone, for its peak memory")
     args = parser.parse_args()
-    settings = Settings.from_dict({"run": {"max_length": 384, "eval_rows": 1}})
+    settings = TrainSettings.from_dict({"run": {"max_length": 384, "eval_rows": 1}})
     process = Process()
     splits = load_splits("imdb", "classification")
     few = SimpleNamespace(task="classification", train=splits.train[:2000], validation=splits.validation[:1])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.made import made_model
+from tests.unit.train.made import checkpoint, texts
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,10 +45,15 @@ def test_a_decision_is_at_most_a_page_and_has_its_three_parts():
 
 
 def test_the_code_of_the_readme_runs(tmp_path):
+    pytest.importorskip("accelerate")
     made_model().save(tmp_path / "model")
+    checkpoint(tmp_path / "untrained")
+    rows = "".join(f"{record['text']},{record['label']}\n" for record in texts(60))
+    (tmp_path / "reviews.csv").write_text(f"body,stars\n{rows}")
     blocks = PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for code in blocks:
-        local = re.sub(r'"distilbert/[^"]+"', repr(str(tmp_path / "model")), code)
-        done = subprocess.run([sys.executable, "-c", local], capture_output=True, text=True, env=os.environ)
+        local = re.sub(r'"distilbert/[^"]+"', repr(str(tmp_path / "model")), code).replace('"minilm"', '"untrained"')
+        command = [sys.executable, "-c", local]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ, cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from anyformer.model import AdaptiveModel, load
     from anyformer.pipeline import pipeline
     from anyformer.plan import Exit, Plan, Space
+    from anyformer.train.config import TrainSettings
+    from anyformer.train.stages import train
 
 __version__ = "0.1.0"
 
@@ -28,9 +30,11 @@ __all__ = [
     "Plan",
     "Point",
     "Space",
+    "TrainSettings",
     "__version__",
     "load",
     "pipeline",
+    "train",
 ]
 
 _HOME = {
@@ -43,8 +47,10 @@ _HOME = {
     "Plan": "plan",
     "Point": "frontier",
     "Space": "plan",
+    "TrainSettings": "train.config",
     "load": "model",
     "pipeline": "pipeline",
+    "train": "train.stages",
 }
 
 

@@ -29,3 +29,8 @@ def test_the_version_is_the_projects():
 def test_importing_the_module_pipeline_leaves_the_function_in_place():
     code = "import anyformer.pipeline, anyformer; assert callable(anyformer.pipeline), anyformer.pipeline"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT / "src")
+
+
+def test_importing_the_package_train_leaves_the_function_in_place():
+    code = "import anyformer.train.config, anyformer; assert callable(anyformer.train), anyformer.train"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT / "src")

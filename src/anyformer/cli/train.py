@@ -14,7 +14,7 @@ from anyformer.cli.opening import go_offline_without_a_hub, silence
 from anyformer.report.tables import table
 
 if TYPE_CHECKING:
-    from anyformer.train.config import Settings
+    from anyformer.train.config import TrainSettings
     from anyformer.train.stages import Trained
 
 EXAMPLE = """\
@@ -75,11 +75,11 @@ def _add(group: options.Flags, flag: str, target: str, field: Field) -> None:
         group.add_argument(flag, dest=target, type=kind, metavar="N" if kind is int else "X", help=about)
 
 
-def settings_of(args: Namespace) -> "Settings":
+def settings_of(args: Namespace) -> "TrainSettings":
     """The recipe, the file over it, the flags over both."""
-    from anyformer.train.config import RECIPES, Settings, read_toml
+    from anyformer.train.config import RECIPES, TrainSettings, read_toml
 
-    settings = Settings().with_changes(RECIPES[args.recipe])
+    settings = TrainSettings().with_changes(RECIPES[args.recipe])
     if args.settings:
         settings = settings.with_changes(read_toml(Path(args.settings)))
     given: dict[str, dict[str, Any]] = {}

@@ -109,7 +109,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainSettings:
     """A whole training."""
 
     finetune: FineTune = FineTune()
@@ -120,17 +120,17 @@ class Settings:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Mapping[str, Any]]) -> "Settings":
+    def from_dict(cls, data: Mapping[str, Mapping[str, Any]]) -> "TrainSettings":
         return cls().with_changes(data)
 
-    def with_changes(self, data: Mapping[str, Mapping[str, Any]]) -> "Settings":
+    def with_changes(self, data: Mapping[str, Mapping[str, Any]]) -> "TrainSettings":
         """The same with {section: {name: value}} over it."""
         sections = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         for name, values in data.items():
             if name not in sections:
                 raise SettingsError(f"section {name!r} is not known; a training has {', '.join(sections)}")
             sections[name] = _changed(sections[name], name, values)
-        return Settings(**sections)
+        return TrainSettings(**sections)
 
 
 PAPER: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from anyformer.tasks.base import Notes, Task, TaskSettings
 from anyformer.tasks.find import labels_for, task_for
 from anyformer.tasks.predicting import prepare
 from anyformer.train import checkpoint
-from anyformer.train.config import Settings
+from anyformer.train.config import TrainSettings
 from anyformer.train.loop import Trainee, reference_plans, run_stage, scores
 from anyformer.train.process import Process
 
@@ -41,7 +41,7 @@ class Trained:
 def train(
     model: AdaptiveModel | str | Path,
     data: Splits | str | Path,
-    settings: Settings | None = None,
+    settings: TrainSettings | None = None,
     out: str | Path | None = None,
     *,
     resume: bool = False,
@@ -49,7 +49,7 @@ def train(
     **options: Any,
 ) -> Trained:
     """Fine-tune, then adapt. `options` name the data: task, validation, columns; see `load_splits`."""
-    settings = settings or Settings()
+    settings = settings or TrainSettings()
     process = process or Process(report_to=settings.run.report_to, out=None if out is None else str(out))
     begun = time.monotonic()
     splits = data if isinstance(data, Splits) else _splits(data, process, **options)
@@ -78,7 +78,7 @@ def _splits(data: str | Path, process: Process, **options: Any) -> Splits:
 
 
 def make_trainee(
-    model: AdaptiveModel | str | Path, splits: Splits, settings: Settings, process: Process, out: Path | None
+    model: AdaptiveModel | str | Path, splits: Splits, settings: TrainSettings, process: Process, out: Path | None
 ) -> Trainee:
     """Model, features and validation records, ready for a stage."""
     if not splits.train or not splits.validation:
@@ -101,7 +101,7 @@ def make_trainee(
 
 
 def _model_and_task(
-    model: AdaptiveModel | str | Path, splits: Splits, settings: Settings
+    model: AdaptiveModel | str | Path, splits: Splits, settings: TrainSettings
 ) -> tuple[AdaptiveModel, Task]:
     limits = TaskSettings(max_length=settings.run.max_length or None)
     if isinstance(model, AdaptiveModel):
@@ -117,12 +117,12 @@ def _model_and_task(
     return made, task_for(splits.task, processor, labels, made.config, limits)
 
 
-def _wants_ramps(settings: Settings, model: AdaptiveModel) -> bool:
+def _wants_ramps(settings: TrainSettings, model: AdaptiveModel) -> bool:
     wanted = settings.finetune.ramps
     return wanted == "on" or (wanted == "auto" and model.kind in PAYS)
 
 
-def _resumable(out: Path | None, settings: Settings, resume: bool) -> dict | None:
+def _resumable(out: Path | None, settings: TrainSettings, resume: bool) -> dict | None:
     if out is None:
         return None
     if not resume:
@@ -134,7 +134,7 @@ def _resumable(out: Path | None, settings: Settings, resume: bool) -> dict | Non
     return state
 
 
-def _finished(trainee: Trainee, settings: Settings, splits: Splits, out: Path | None, seconds: float) -> Trained:
+def _finished(trainee: Trainee, settings: TrainSettings, splits: Splits, out: Path | None, seconds: float) -> Trained:
     model, last = trainee.model, settings.adapt if settings.adapt.epochs else settings.finetune
     found = scores(trainee, reference_plans(last, model))
     model.eval()

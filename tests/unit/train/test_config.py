@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from anyformer.train.config import PAPER, Adapt, FineTune, Run, Settings, SettingsError, read_toml
+from anyformer.train.config import PAPER, Adapt, FineTune, Run, SettingsError, TrainSettings, read_toml
 
 
 @pytest.mark.parametrize("stage", [FineTune, Adapt, Run])
@@ -33,16 +33,16 @@ def test_a_value_that_cannot_be_is_refused(stage, values, words):
 
 
 def test_changes_go_over_what_is_there_and_unknown_names_are_listed():
-    changed = Settings().with_changes(PAPER)
+    changed = TrainSettings().with_changes(PAPER)
     assert (changed.adapt.kl, changed.adapt.layerdrop, changed.adapt.space, changed.adapt.epochs) == (
         "reverse", "all", "every", 5.0,
     )  # fmt: skip
     assert changed.run == Run()
-    assert Settings.from_dict(changed.to_dict()) == changed
+    assert TrainSettings.from_dict(changed.to_dict()) == changed
     with pytest.raises(SettingsError, match=r"\[adapt\] has no setting 'klx'; it has .*kl"):
-        Settings().with_changes({"adapt": {"klx": 1}})
+        TrainSettings().with_changes({"adapt": {"klx": 1}})
     with pytest.raises(SettingsError, match="section 'adopt' is not known"):
-        Settings().with_changes({"adopt": {}})
+        TrainSettings().with_changes({"adopt": {}})
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path):

@@ -18,7 +18,7 @@ from transformers import AutoModelForSequenceClassification
 from anyformer import load
 from anyformer.data.splits import Splits
 from anyformer.errors import AnyformerError
-from anyformer.train.config import Settings, SettingsError
+from anyformer.train.config import SettingsError, TrainSettings
 from anyformer.train.process import Process
 from anyformer.train.stages import train
 from tests.unit.train.made import checkpoint, texts, write
@@ -43,7 +43,7 @@ def toy(tmp_path_factory):
 
 
 def _settings(**run):
-    return Settings.from_dict(SETTINGS | {"run": SETTINGS["run"] | run})
+    return TrainSettings.from_dict(SETTINGS | {"run": SETTINGS["run"] | run})
 
 
 def test_a_toy_learns_and_its_folder_holds_what_the_contract_says(toy, tmp_path):
@@ -78,13 +78,13 @@ def test_ramps_are_saved_beside_the_model_and_come_back(toy, tmp_path):
 RUNNER = """
 import sys, torch
 torch.set_num_threads(1)
-from anyformer.train.config import Settings
+from anyformer.train.config import TrainSettings
 from anyformer.train.process import Process
 from anyformer.train.stages import train
 import json
 model, data, out, settings, resume = sys.argv[1:6]
 quiet = Process(device="cpu", say=lambda line: print(line, flush=True))
-train(model, data, Settings.from_dict(json.loads(settings)), out, resume=resume == "1", process=quiet,
+train(model, data, TrainSettings.from_dict(json.loads(settings)), out, resume=resume == "1", process=quiet,
       task="classification", validation=data)
 """
 
@@ -94,13 +94,13 @@ import sys, json, torch
 torch.set_num_threads(1)
 from safetensors.torch import save_file
 from anyformer.data.splits import load_splits
-from anyformer.train.config import Settings
+from anyformer.train.config import TrainSettings
 from anyformer.train.loop import optimiser_step, step_settings
 from anyformer.train.process import Process
 from anyformer.train.schedule import make_schedule
 from anyformer.train.stages import make_trainee
 model, data, out, settings, _ = sys.argv[1:6]
-settings, process = Settings.from_dict(json.loads(settings)), Process(device="cpu", say=lambda line: None)
+settings, process = TrainSettings.from_dict(json.loads(settings)), Process(device="cpu", say=lambda line: None)
 trainee = make_trainee(model, load_splits(data, "classification", data), settings, process, None)
 lengths = [f.n_tokens for f in trainee.features]
 schedule = make_schedule(lengths, 1, settings.run, "adapt", process.world)
