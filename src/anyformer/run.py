@@ -72,7 +72,7 @@ def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extr
     x, rows = backbone.embed(batch, reads.first, grid_step(backbone))
     start, left, layers, said = rows, Left(), [], {}
     protected = _protected(rows, extras.protect, reads)
-    counts = _counts(plan, rows, protected)
+    counts = _counts(plan, rows, None if extras.protect is None else protected)
     call = _recomputed if extras.recompute else _direct
     for i in range(plan.n_layers):
         if i in plan.running:

@@ -163,3 +163,22 @@ def test_bf16_autocast_stays_near_float32(case):
     for ours, wanted in zip(outputs(half), outputs(hf(**batch)), strict=True):
         real = _real(case, batch, ours.float()), _real(case, batch, wanted)
         assert float((real[0] - real[1]).abs().max()) <= 3e-2 * max(1.0, float(real[1].abs().max()))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("score", ["ramp", "both"])
+def test_tokens_ranked_by_ramps_leave_in_a_batch_as_alone(case, score):
+    family, head, hf, _ = case
+    if head not in ("TokenClassification", "QuestionAnswering"):
+        return  # a pooled head's ramps rank no tokens
+    torch.manual_seed(0)
+    model = AdaptiveModel.wrap(hf).add_ramps(range(4)).eval()
+    batch, plan = batch_of(family), Plan(CUT.keep, score=score)
+    together, by_attention = model(**batch, plan=plan), model(**batch, plan=CUT)
+    kept = together.trace.kept_positions()[-1]
+    assert not torch.equal(kept, by_attention.trace.kept_positions()[-1])
+    for b in range(len(LENGTHS)):
+        out = model(**alone(batch, b), plan=plan)
+        for one, many in zip(outputs(out), outputs(together), strict=True):
+            torch.testing.assert_close(many[b : b + 1, : one.shape[1]], one, atol=1e-4, rtol=1e-4)
+    assert (together.macs > by_attention.macs).all()
