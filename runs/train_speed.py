@@ -29,6 +29,7 @@ def trainer_step(model: torch.nn.Module, out: str):
     """Trainer's own training_step, clip and update, on a batch as a padding collator makes it."""
     arguments = TrainingArguments(out, report_to=[], use_cpu=not torch.cuda.is_available(), learning_rate=1e-5)
     trainer = Trainer(model=model, args=arguments)
+    trainer.current_gradient_accumulation_steps = 1  # what train() sets before its first step
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
 
     def step(batch: dict) -> None:
@@ -46,8 +47,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("ours", "trainer"), help="one side alone, for its peak memory")
+    parser.add_argument("--attention-dropout", choices=("on", "off"), default="on", help="of ours")
     args = parser.parse_args()
-    settings = TrainSettings.from_dict({"run": {"max_length": 384, "eval_rows": 1}})
+    settings = TrainSettings.from_dict(
+        {"run": {"max_length": 384, "eval_rows": 1}, "adapt": {"attention_dropout": args.attention_dropout}}
+    )
     process = Process()
     splits = load_splits("imdb", "classification")
     few = SimpleNamespace(task="classification", train=splits.train[:2000], validation=splits.validation[:1])

@@ -81,11 +81,19 @@ class AdaptiveModel(nn.Module):
             self._annotate(out, plan, trace)
         return out
 
-    def call(self, batch: dict, plan: Plan, protect: Tensor | None = None, probe: bool = False) -> tuple[Any, Trace]:
+    def call(
+        self,
+        batch: dict,
+        plan: Plan,
+        protect: Tensor | None = None,
+        probe: bool = False,
+        attention_dropout: bool = True,
+    ) -> tuple[Any, Trace]:
         """The wrapped model's output and the trace of its tokens; `probe` runs every ramp on the way."""
         if protect is None and plan.score != "attention" and self.kind == "span":
             protect = question_mask(batch, self._separator())
-        encoder = _Encoder(self.backbone, plan, self.reads, Extras(protect, self.ramps, probe, self._recomputes()))
+        extras = Extras(protect, self.ramps, probe, self._recomputes(), attention_dropout)
+        encoder = _Encoder(self.backbone, plan, self.reads, extras)
         out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
         return out, encoder.trace
 

@@ -7,7 +7,8 @@ l_{i-1} tokens and its feed-forward at l_i (Kim and Cho 2021).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,12 +59,14 @@ class Trace:
 @dataclass(frozen=True)
 class Extras:
     """What a call may bring beside its batch: protect: (batch, width) tokens that may not leave; ramps: the model's;
-    probe: run every ramp on the way (training); recompute: gradient checkpointing."""
+    probe: run every ramp on the way (training); recompute: gradient checkpointing; attention_dropout: whether training
+    drops attention probabilities, which no fused kernel of a CPU does."""
 
     protect: Tensor | None = None
     ramps: Ramps | None = None
     probe: bool = False
     recompute: bool = False
+    attention_dropout: bool = True
 
 
 def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extras) -> tuple[Tensor, Trace]:
@@ -74,12 +77,13 @@ def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extr
     protected = _protected(rows, extras.protect, reads)
     counts = _counts(plan, rows, None if extras.protect is None else protected)
     call = _recomputed if extras.recompute else _direct
+    attend_in = partial(attention_block, backbone, extras.attention_dropout)
     for i in range(plan.n_layers):
         if i in plan.running:
             wanted = tuple(c[i] for c in counts)
             drops = wanted != rows.lengths
             before = x
-            x, score = call(attention_block, backbone, i, x, rows, drops and plan.score != "ramp")
+            x, score = call(attend_in, i, x, rows, drops and plan.score != "ramp")
             if extras.probe and extras.ramps and i in extras.ramps.layers:
                 said[i] = extras.ramps.at(i)(x, rows), rows
             if drops:
@@ -96,9 +100,12 @@ def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extr
     return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers), said)
 
 
-def attention_block(backbone: Backbone, i: int, x: Tensor, rows: Rows, scored: bool) -> tuple[Tensor, Tensor | None]:
+def attention_block(
+    backbone: Backbone, dropout: bool, i: int, x: Tensor, rows: Rows, scored: bool
+) -> tuple[Tensor, Tensor | None]:
     q, k, v = backbone.project(i, x, rows)
-    context, score = attend(q, k, v, rows, backbone.attention(i, rows), scored)
+    how = backbone.attention(i, rows)
+    context, score = attend(q, k, v, rows, how if dropout else replace(how, dropout=0.0), scored)
     return backbone.attention_output(i, context, x), score
 
 

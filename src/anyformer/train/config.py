@@ -82,6 +82,7 @@ class Adapt:
         "auto", "what ranks tokens: auto is ramp where there are ramps", ("auto", "attention", "ramp", "both")
     )
     ramp_weight: float = setting(0.5, "weight of the ramps' mean loss beside the full model's")
+    attention_dropout: str = setting("on", "of attention probabilities; off runs fused kernels on a CPU", ("on", "off"))
 
     def __post_init__(self) -> None:
         check(self)

@@ -118,7 +118,7 @@ def step_settings(stage: FineTune | Adapt, process: Process, run: Run) -> Step:
     autocast = process.autocast(run.precision)
     if isinstance(stage, FineTune):
         return Step(ramp_weight=stage.ramp_weight, ramps_learn_from_labels=True, autocast=autocast)
-    return Step(stage.kl, stage.temperature, stage.ramp_weight, False, autocast)
+    return Step(stage.kl, stage.temperature, stage.ramp_weight, False, stage.attention_dropout == "on", autocast)
 
 
 def make_optimizer(model: AdaptiveModel, stage: FineTune | Adapt) -> torch.optim.AdamW:

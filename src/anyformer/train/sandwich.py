@@ -34,6 +34,7 @@ class Step:
     temperature: float = 1.0
     ramp_weight: float = 0.5
     ramps_learn_from_labels: bool = False
+    attention_dropout: bool = True
     autocast: Callable[[], AbstractContextManager] = torch.enable_grad
 
 
@@ -66,7 +67,7 @@ def _run(
     model: AdaptiveModel, inputs: dict, plan: Plan, how: Step, batch: dict, probe: bool = False
 ) -> tuple[list[Tensor], Trace]:
     with how.autocast():
-        out, trace = model.call(inputs, plan, probe=probe)
+        out, trace = model.call(inputs, plan, probe=probe, attention_dropout=how.attention_dropout)
     return distributions(model.kind, out, batch), trace
 
 
