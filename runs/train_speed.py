@@ -47,11 +47,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("ours", "trainer"), help="one side alone, for its peak memory")
-    parser.add_argument("--attention-dropout", choices=("on", "off"), default="on", help="of ours")
     args = parser.parse_args()
-    settings = TrainSettings.from_dict(
-        {"run": {"max_length": 384, "eval_rows": 1}, "adapt": {"attention_dropout": args.attention_dropout}}
-    )
+    settings = TrainSettings.from_dict({"run": {"max_length": 384, "eval_rows": 1}})
     process = Process()
     splits = load_splits("imdb", "classification")
     few = SimpleNamespace(task="classification", train=splits.train[:2000], validation=splits.validation[:1])

@@ -23,7 +23,8 @@ from anyformer.errors import AnyformerError, InputError, PlanError, UnsupportedM
 from anyformer.frontier import Frontier
 from anyformer.heads import head_products, kind_of, question_mask, reads_of, with_encoder
 from anyformer.plan import Plan
-from anyformer.run import Extras, Reads, Trace, run
+from anyformer.rows import Rows
+from anyformer.run import Extras, Reads, Trace, embed, run
 
 TAKEN = {"attention_mask", "bool_masked_pos", "input_ids", "inputs_embeds", "interpolate_pos_encoding"}
 TAKEN |= {"pixel_values", "position_ids", "token_type_ids"}
@@ -87,15 +88,20 @@ class AdaptiveModel(nn.Module):
         plan: Plan,
         protect: Tensor | None = None,
         probe: bool = False,
-        attention_dropout: bool = True,
+        embedded: tuple[Tensor, Rows] | None = None,
     ) -> tuple[Any, Trace]:
-        """The wrapped model's output and the trace of its tokens; `probe` runs every ramp on the way."""
+        """The wrapped model's output and the trace of its tokens; `probe` runs every ramp on the way, `embedded` is
+        what `embed` gave where several calls share it."""
         if protect is None and plan.score != "attention" and self.kind == "span":
             protect = question_mask(batch, self._separator())
-        extras = Extras(protect, self.ramps, probe, self._recomputes(), attention_dropout)
+        extras = Extras(protect, self.ramps, probe, self._recomputes(), embedded)
         encoder = _Encoder(self.backbone, plan, self.reads, extras)
         out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
         return out, encoder.trace
+
+    def embed(self, batch: dict) -> tuple[Tensor, Rows]:
+        """The tokens of a batch before the first layer, and their layout."""
+        return embed(self.backbone, _checked(batch, self.backbone), self.reads)
 
     def _separator(self) -> int | None:
         own = getattr(self.tokenizer, "sep_token_id", None)

@@ -4,7 +4,7 @@ A `Rows` is the layout alone; the states are plain tensors whose first axis has 
 `rows.take(keep, lengths)`, and the same pick works on every tensor that travels along.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -77,6 +77,26 @@ class Rows:
         """The slot of each row's first token."""
         lengths = torch.tensor((0, *self.lengths[:-1]), device="cpu")
         return lengths.cumsum(0).to(self.cells.device)
+
+    def groups(self, alike: float, cells: int | None) -> list["Rows"]:
+        """Neighbouring rows that are run together: each at least `alike` times as long as the first, and none longer;
+        at most `cells` pairs of tokens in all, but one row at least. Made once a layout."""
+        key = ("groups", alike, cells)
+        if key not in self.memo:
+            self.memo[key] = list(self._cut(alike, cells))
+        return self.memo[key]
+
+    def _cut(self, alike: float, cells: int | None) -> Iterator["Rows"]:
+        first, start, n = 0, 0, len(self.lengths)
+        for b in range(1, n + 1):
+            longest = self.lengths[first]
+            full = b < n and cells is not None and (b - first + 1) * longest**2 > cells
+            if b == n or full or not alike * longest <= self.lengths[b] <= longest:
+                end = start + sum(self.lengths[first:b])
+                guests = None if self.guests is None else self.guests[start:end]
+                part = self.cells[start:end], self.positions[start:end]
+                yield Rows(self.lengths[first:b], *part, self.width, guests)
+                first, start = b, end
 
     def square(self) -> "Square":
         """The same tokens in a (batch, longest) square, for what wants one; made once a layout."""

@@ -7,7 +7,7 @@ l_{i-1} tokens and its feed-forward at l_i (Kim and Cho 2021).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -61,25 +61,25 @@ class Trace:
 @dataclass(frozen=True)
 class Extras:
     """What a call may bring beside its batch: protect: (batch, width) tokens that may not leave; ramps: the model's;
-    probe: run every ramp on the way (training); recompute: gradient checkpointing; attention_dropout: whether training
-    drops attention probabilities, which no fused kernel of a CPU does."""
+    probe: run every ramp on the way (training); recompute: gradient checkpointing; embedded: the tokens, where several
+    passes share them."""
 
     protect: Tensor | None = None
     ramps: Ramps | None = None
     probe: bool = False
     recompute: bool = False
-    attention_dropout: bool = True
+    embedded: tuple[Tensor, Rows] | None = None
 
 
 def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extras) -> tuple[Tensor, Trace]:
     """The base model's last hidden state under the plan, (batch, width, hidden), or (batch, 1, hidden) of the first
     tokens where the head reads no more."""
-    x, rows = backbone.embed(batch, reads.first, grid_step(backbone))
+    x, rows = extras.embedded or embed(backbone, batch, reads)
     start, left, layers, said = rows, Left(), [], {}
     protected = _protected(rows, extras.protect, reads)
     counts = _counts(plan, rows, None if extras.protect is None else protected)
     call = _recomputed if extras.recompute else _direct
-    attend_in = partial(attention_block, backbone, extras.attention_dropout)
+    attend_in, feed = partial(attention_block, backbone), partial(feed_forward, backbone)
     for i in range(plan.n_layers):
         if i in plan.running:
             wanted = tuple(c[i] for c in counts)
@@ -97,17 +97,18 @@ def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extr
                 rows, pick = rows.take(keep, wanted)
                 x = x.index_select(0, pick)
                 protected = None if protected is None else protected[pick]
-            x = call(partial(feed_forward, backbone), i, x)
+            x = call(feed, i, x)
         layers.append(rows)
     return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers), said)
 
 
-def attention_block(
-    backbone: Backbone, dropout: bool, i: int, x: Tensor, rows: Rows, scored: bool
-) -> tuple[Tensor, Tensor | None]:
+def embed(backbone: Backbone, batch: Batch, reads: Reads) -> tuple[Tensor, Rows]:
+    return backbone.embed(batch, reads.first, grid_step(backbone))
+
+
+def attention_block(backbone: Backbone, i: int, x: Tensor, rows: Rows, scored: bool) -> tuple[Tensor, Tensor | None]:
     q, k, v = backbone.project(i, x, rows)
-    how = backbone.attention(i, rows)
-    context, score = attend(q, k, v, rows, how if dropout else replace(how, dropout=0.0), scored)
+    context, score = attend(q, k, v, rows, backbone.attention(i, rows), scored)
     return backbone.attention_output(i, context, x), score
 
 

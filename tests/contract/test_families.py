@@ -142,10 +142,10 @@ def test_losses_are_the_models_own(case):
 
 
 @torch.inference_mode()
-def test_the_square_that_a_gpu_runs_gives_what_a_row_at_a_time_gives(case, monkeypatch):
+def test_the_square_that_a_gpu_runs_gives_what_rows_of_one_length_give(case, monkeypatch):
     family, _, _, model = case
     wanted = [model(**batch_of(family, side=side), plan=CUT) for side in ("right", "left")]
-    monkeypatch.setattr(significance, "_row_by_row", significance._in_a_square)
+    monkeypatch.setattr(significance, "_groups", lambda rows, q: [rows])
     for side, by_row in zip(("right", "left"), wanted, strict=True):
         out = model(**batch_of(family, side=side), plan=CUT)
         for ours, other in zip(outputs(out), outputs(by_row), strict=True):

@@ -20,6 +20,8 @@ Bias = Callable[[Tensor, Tensor, Tensor], Tensor]  # (q, k, columns of a square)
 Triple = tuple[Tensor, Tensor, Tensor]
 Scored = tuple[Tensor, Tensor | None]
 CACHE_BYTES = 1 << 20  # heads are scored in blocks that stay in a core's second-level cache
+LEARNING_CELLS = 1 << 21  # probabilities that attention with gradients holds at a time
+ALIKE = 0.75  # rows that share a masked square are at least this long, as a share of the longest
 
 
 @dataclass(frozen=True)
@@ -34,36 +36,45 @@ class Attention:
 
 def attend(q: Tensor, k: Tensor, v: Tensor, rows: Rows, how: Attention, scored: bool) -> Scored:
     """q, k, v: (slots, heads, size). Gives the context, (slots, heads · size), and, if asked, the significance."""
-    by_row = q.device.type == "cpu" and len(rows.lengths) > 1
-    context, score = (_row_by_row if by_row else _in_a_square)((q, k, v), rows, how, scored)
-    return context.flatten(1), score
-
-
-def _row_by_row(qkv: Triple, rows: Rows, how: Attention, scored: bool) -> Scored:
-    """A CPU runs one row after another, so that no row pays for a longer one."""
+    groups = _groups(rows, q)
+    if len(groups) == 1:
+        context, score = _in_a_square((q, k, v), rows, how, scored)
+        return context.flatten(1), score
     contexts, scores = [], []
-    columns = rows.split(rows.columns)
-    guests = rows.split(rows.guests) if rows.guests is not None else (None,) * len(columns)
-    for q, k, v, column, guest in zip(*(rows.split(t) for t in qkv), columns, guests, strict=True):
-        seen = None if guest is None else ~guest[None]
-        context, score = _rectangle((q[None], k[None], v[None]), column[None], seen, how, scored)
-        contexts.append(context[0])
+    sizes = [group.total for group in groups]
+    for group, *qkv in zip(groups, *(t[: rows.total].split(sizes) for t in (q, k, v)), strict=True):
+        context, score = _in_a_square(tuple(qkv), group, how, scored)
+        contexts.append(context)
         if score is not None:
-            scores.append(score[0])
-    return rows.join(contexts), rows.join(scores) if scores else None
+            scores.append(score)
+    return rows.join(contexts).flatten(1), rows.join(scores) if scores else None
+
+
+def _groups(rows: Rows, q: Tensor) -> list[Rows]:
+    """A GPU runs all rows in one square under a mask. A CPU runs rows of one length together, so that none pays for a
+    longer one; where gradients are wanted, rows of about one length, as many as the cache holds the attention of."""
+    if q.device.type != "cpu":
+        return [rows]
+    if torch.is_grad_enabled() and q.requires_grad:
+        return rows.groups(ALIKE, LEARNING_CELLS // q.shape[1])
+    return rows.groups(1.0, None)
 
 
 def _in_a_square(qkv: Triple, rows: Rows, how: Attention, scored: bool) -> Scored:
-    """A GPU runs all rows in one square under a mask."""
-    square = rows.square()
-    whole = square.filled.numel() == rows.total
+    """Rows side by side, the shorter ones under a mask."""
+    square, slots = rows.square(), qkv[0].shape[0]
+    whole = square.filled.numel() == slots
     seen = None if whole else square.filled
     if rows.guests is not None:
         seen = square.filled & ~square.spread(rows.guests.to(torch.uint8)).bool()
-    q, k, v = (square.spread(t) for t in qkv)
-    context, score = _rectangle((q, k, v), square.spread(rows.columns), seen, how, scored)
-    slots = qkv[0].shape[0]
-    return square.gather(context, slots), None if score is None else square.gather(score, slots)
+    if not whole:
+        q, k, v = (square.spread(t) for t in qkv)
+        context, score = _rectangle((q, k, v), square.spread(rows.columns), seen, how, scored)
+        return square.gather(context, slots), None if score is None else square.gather(score, slots)
+    shape = square.filled.shape
+    q, k, v = (t.unflatten(0, shape) for t in qkv)
+    context, score = _rectangle((q, k, v), rows.columns.unflatten(0, shape), seen, how, scored)
+    return context.flatten(0, 1), None if score is None else score.flatten(0, 1)
 
 
 def _rectangle(qkv: Triple, columns: Tensor, seen: Tensor | None, how: Attention, scored: bool) -> Scored:
@@ -73,9 +84,10 @@ def _rectangle(qkv: Triple, columns: Tensor, seen: Tensor | None, how: Attention
     if seen is not None:
         hidden = torch.zeros(seen.shape, dtype=q.dtype, device=q.device).masked_fill(~seen, torch.finfo(q.dtype).min)
         added = hidden[:, None, None] if added is None else added + hidden[:, None, None]
-    if how.eager:
+    learning = torch.is_grad_enabled() and q.requires_grad
+    if how.eager or (learning and q.device.type == "cpu" and q.dtype != torch.float32):
         context, score = _eager((q, k, v), added, seen, how)
-    elif scored and not torch.is_grad_enabled():
+    elif scored and not learning:
         context, score = _score((q, k, v), added, seen, how, with_context=True)
     else:
         context = F.scaled_dot_product_attention(q, k, v, added, how.dropout, scale=how.scale)
@@ -88,7 +100,7 @@ def _eager(qkv: Triple, added: Tensor | None, seen: Tensor | None, how: Attentio
     logits = q @ k.transpose(-1, -2) * how.scale
     probabilities = (logits if added is None else logits + added).softmax(-1)
     votes = probabilities.detach() if seen is None else probabilities.detach() * seen[:, None, :, None]
-    return F.dropout(probabilities, how.dropout) @ v, votes.float().sum((1, 2))
+    return F.dropout(probabilities, how.dropout) @ v, votes.sum((1, 2), dtype=torch.float32)
 
 
 @torch.no_grad()

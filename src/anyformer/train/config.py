@@ -82,7 +82,6 @@ class Adapt:
         "auto", "what ranks tokens: auto is ramp where there are ramps", ("auto", "attention", "ramp", "both")
     )
     ramp_weight: float = setting(0.5, "weight of the ramps' mean loss beside the full model's")
-    attention_dropout: str = setting("on", "of attention probabilities; off runs fused kernels on a CPU", ("on", "off"))
 
     def __post_init__(self) -> None:
         check(self)
@@ -98,6 +97,7 @@ class Run:
     accumulate: int = setting(1, "micro-batches a step, on each process")
     clip: float = setting(1.0, "largest norm of a step's gradient")
     precision: str = setting("auto", "auto is bf16 where the device computes in it", ("auto", "fp32", "bf16"))
+    dropout: str = setting("on", "the checkpoint's own dropout of hidden states and attention", ("on", "off"))
     checkpointing: bool = setting(False, "recompute activations in the backward pass: less memory, more time")
     eval_rows: int = setting(2000, "validation records that an evaluation reads at most; 0 reads all")
     evals_per_epoch: int = setting(1, "evaluations in an epoch")

@@ -81,6 +81,7 @@ def optimiser_step(
     """Gradients of the mean loss over all units of the step, on every process; the losses a unit, (full, students)."""
     process, model, run = trainee.process, trainee.model, trainee.run
     model.train()
+    model.hf.train(run.dropout == "on")
     mine = list(enumerate(schedule.steps[s]))[process.rank :: process.world]
     batches = [(k, trainee.task.collate([trainee.features[i] for i in micro])) for k, micro in mine]
     units = process.sum(sum(n_units(model.kind, batch) for _, batch in batches))
@@ -118,7 +119,7 @@ def step_settings(stage: FineTune | Adapt, process: Process, run: Run) -> Step:
     autocast = process.autocast(run.precision)
     if isinstance(stage, FineTune):
         return Step(ramp_weight=stage.ramp_weight, ramps_learn_from_labels=True, autocast=autocast)
-    return Step(stage.kl, stage.temperature, stage.ramp_weight, False, stage.attention_dropout == "on", autocast)
+    return Step(stage.kl, stage.temperature, stage.ramp_weight, False, autocast)
 
 
 def make_optimizer(model: AdaptiveModel, stage: FineTune | Adapt) -> torch.optim.AdamW:

@@ -6,7 +6,8 @@ model, f_0 the smallest sub-model and f_1 … f_n random ones,
     L = 1/(n + 2) · [ CE(f(x), y) + Σ_{i=0..n} D(f(x), f_i(x)) ],     D = KL either way, or a squared error
 
 and only the first term sees labels. Each pass runs forward and backward before the next, so that one graph is held at a
-time. Ramps, where there are any, learn on the full pass: from the labels while fine-tuning, from f while adapting.
+time; the embedding, which all passes share, learns once from the sum of what they say. Ramps, where there are any,
+learn on the full pass: from the labels while fine-tuning, from f while adapting.
 Without students this is an ordinary fine-tuning step.
 """
 
@@ -23,6 +24,7 @@ from anyformer.plan import Plan
 from anyformer.rows import Rows
 from anyformer.run import Trace
 from anyformer.train.draws import Draws
+from anyformer.train.dropout import QuickDropout
 from anyformer.train.losses import LABELS, distillation_loss, distributions, label_loss, targets
 
 
@@ -34,7 +36,6 @@ class Step:
     temperature: float = 1.0
     ramp_weight: float = 0.5
     ramps_learn_from_labels: bool = False
-    attention_dropout: bool = True
     autocast: Callable[[], AbstractContextManager] = torch.enable_grad
 
 
@@ -48,7 +49,16 @@ def sandwich_step(
     inputs = {name: tensor for name, tensor in batch.items() if name not in LABELS}
     labels = targets(kind, batch)
 
-    full, trace = _run(model, inputs, draws.full, how, batch, probe=model.ramps is not None)
+    with how.autocast(), QuickDropout():
+        tokens, rows = model.embed(inputs)
+    shared = tokens.detach().requires_grad_()
+
+    def run(plan: Plan, probe: bool = False) -> tuple[list[Tensor], Trace]:
+        with how.autocast(), QuickDropout():
+            out, trace = model.call(inputs, plan, probe=probe, embedded=(shared, rows))
+        return distributions(kind, out, batch), trace
+
+    full, trace = run(draws.full, probe=model.ramps is not None)
     teacher = [logits.detach() for logits in full]
     loss = label_loss(kind, full, labels)
     (share * (loss + how.ramp_weight * _ramp_loss(model, trace, batch, labels, teacher, how))).backward()
@@ -56,19 +66,12 @@ def sandwich_step(
 
     distance = loss.new_zeros(())
     for plan in draws.students:
-        student, _ = _run(model, inputs, plan, how, batch)
+        student, _ = run(plan)
         apart = distillation_loss(kind, student, teacher, how.kl, how.temperature)
         (share * apart).backward()
         distance += apart.detach()
+    tokens.backward(shared.grad)
     return loss.detach(), distance
-
-
-def _run(
-    model: AdaptiveModel, inputs: dict, plan: Plan, how: Step, batch: dict, probe: bool = False
-) -> tuple[list[Tensor], Trace]:
-    with how.autocast():
-        out, trace = model.call(inputs, plan, probe=probe, attention_dropout=how.attention_dropout)
-    return distributions(model.kind, out, batch), trace
 
 
 def _ramp_loss(

@@ -75,13 +75,3 @@ def test_layerdrop_never_leaves_a_model_empty_and_spares_whom_it_should():
         assert all(plan.running for plan in (everyone.full, *everyone.students))
         nobody = draw(spaces, 2, "none", 0.9, "attention", (0, step))
         assert all(plan.layers is None for plan in (nobody.full, *nobody.students))
-
-
-def test_attention_dropout_can_be_left_out_of_a_pass():
-    hf = FAMILIES[0].build("SequenceClassification", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.5)
-    model, batch = AdaptiveModel.wrap(hf).train(), batch_of(FAMILIES[0])
-    wanted = model.eval()(**batch).logits
-    model.train()
-    without, _ = model.call(batch, Plan.full(4), attention_dropout=False)
-    torch.testing.assert_close(without.logits, wanted)
-    assert not torch.allclose(model.call(batch, Plan.full(4))[0].logits, wanted)
