@@ -26,7 +26,8 @@ class Point:
     """One plan with what it costs and what it scores.
 
     macs_ratio: share of the full model's MACs; score: higher is better; latency_ms: measured, None if it was not;
-    loss_bound: calibrated upper bound on the share of the full model's score that is lost, None if there is none.
+    loss_bound: calibrated upper bound on the share of the full model's score that is lost, None if there is none;
+    lost: 95% interval of the points of score that it loses against the full model on the same examples.
     """
 
     plan: Plan
@@ -34,8 +35,14 @@ class Point:
     score: float
     latency_ms: float | None = None
     loss_bound: float | None = None
+    lost: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        if self.lost is not None:
+            low, high = (float(value) for value in self.lost)
+            if not low <= high:  # also false for NaN
+                raise AnyformerError(f"a point's lost must be an interval, low and high; found {self.lost!r}")
+            object.__setattr__(self, "lost", (low, high))
         for name in ("macs_ratio", "score", "latency_ms", "loss_bound"):
             value = getattr(self, name)
             if value is None and name in ("latency_ms", "loss_bound"):
@@ -58,12 +65,14 @@ class Point:
 @dataclass(frozen=True)
 class Frontier:
     """points: by rising cost, only those that some budget can pick; metric: what the score is; model: hash of the
-    model that was searched; device: fingerprint of the one that the latencies were measured on."""
+    model that was searched; device: fingerprint of the one that the latencies were measured on; n_examples: labelled
+    ones that scores and bounds were reported on, 0 if it is not known."""
 
     points: tuple[Point, ...]
     metric: str = ""
     model: str = ""
     device: str = ""
+    n_examples: int = 0
 
     def __post_init__(self) -> None:
         points = tuple(self.points)
@@ -145,6 +154,7 @@ class Frontier:
 
     def to_dict(self) -> dict:
         head = {"schema": SCHEMA, "metric": self.metric, "model": self.model, "device": self.device}
+        head["n_examples"] = self.n_examples
         return head | {"points": [point.to_dict() for point in self.points]}
 
     @classmethod
@@ -157,7 +167,10 @@ class Frontier:
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise AnyformerError(f"{name} must be text; found {text!r}")
-        return cls(tuple(Point.from_dict(point) for point in data["points"]), **texts)
+        n_examples = data.get("n_examples", 0)
+        if type(n_examples) is not int or n_examples < 0:
+            raise AnyformerError(f"n_examples must be a count; found {n_examples!r}")
+        return cls(tuple(Point.from_dict(point) for point in data["points"]), **texts, n_examples=n_examples)
 
     def save(self, path: str | Path) -> None:
         """Written beside its name and renamed, so that a reader never sees half a file."""
