@@ -6,8 +6,8 @@ Tokens leave between the attention block and the feed-forward block of a layer, 
 l_{i-1} tokens and its feed-forward at l_i (Kim and Cho 2021).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 from anyformer.backbones.base import Backbone, Batch
 from anyformer.depth.ramps import Ramps
-from anyformer.length.drop import Left, select
+from anyformer.length.drop import NONE, Left, select
 from anyformer.length.significance import attend
 from anyformer.plan import Plan
 from anyformer.rows import Rows
@@ -71,39 +71,80 @@ class Extras:
     embedded: tuple[Tensor, Rows] | None = None
 
 
+@dataclass(frozen=True)
+class State:
+    """The tokens between two layers: x, (slots, hidden), in their layout; which may not leave; which have left."""
+
+    x: Tensor
+    rows: Rows
+    protected: Tensor | None = None
+    left: Left = NONE
+
+
 def run(backbone: Backbone, batch: Batch, plan: Plan, reads: Reads, extras: Extras) -> tuple[Tensor, Trace]:
     """The base model's last hidden state under the plan, (batch, width, hidden), or (batch, 1, hidden) of the first
     tokens where the head reads no more."""
-    x, rows = extras.embedded or embed(backbone, batch, reads)
-    start, left, layers, said = rows, Left(), [], {}
-    protected = _protected(rows, extras.protect, reads)
-    counts = _counts(plan, rows, None if extras.protect is None else protected)
+    state = begin(backbone, batch, reads, extras)
+    start, layers, said = state.rows, [], {}
+    counts = counts_of(plan, state, extras)
     call = _recomputed if extras.recompute else _direct
     attend_in, feed = partial(attention_block, backbone), partial(feed_forward, backbone)
     for i in range(plan.n_layers):
         if i in plan.running:
-            wanted = tuple(c[i] for c in counts)
-            drops = wanted != rows.lengths
-            before = x if drops and reads.all else None
-            x, score = call(attend_in, i, x, rows, drops and plan.score != "ramp")
+            drops = counts[i] != state.rows.lengths
+            x, score = call(attend_in, i, state.x, state.rows, drops and plan.score != "ramp")
             if extras.probe and extras.ramps and i in extras.ramps.layers:
-                said[i] = extras.ramps.at(i)(x, rows), rows
+                said[i] = extras.ramps.at(i)(x, state.rows), state.rows
             if drops:
-                if extras.ramps and plan.score != "attention":
-                    score = extras.ramps.rank(i, x, rows, score, plan.score)
-                keep = select(score, rows, wanted, protected)
-                if before is not None:
-                    left.add(before, rows, keep, sum(wanted))
-                rows, pick = rows.take(keep, wanted)
-                x = x.index_select(0, pick)
-                protected = None if protected is None else protected[pick]
-            x = call(feed, i, x)
-        layers.append(rows)
-    return _restored(backbone, x, rows, start, left, reads), Trace(start, tuple(layers), said)
+                score = ranking(i, x, state.rows, score, plan, extras.ramps)
+            state = leave(state, x, score, counts[i], reads) if drops else replace(state, x=x)
+            del x  # no one else holds it, so the next layer has its room
+            state = replace(state, x=call(feed, i, state.x))
+        layers.append(state.rows)
+    return restore(backbone, state, start, reads), Trace(start, tuple(layers), said)
+
+
+def begin(backbone: Backbone, batch: Batch, reads: Reads, extras: Extras) -> State:
+    x, rows = extras.embedded or embed(backbone, batch, reads)
+    return State(x, rows, _protected(rows, extras.protect, reads))
 
 
 def embed(backbone: Backbone, batch: Batch, reads: Reads) -> tuple[Tensor, Rows]:
     return backbone.embed(batch, reads.first, grid_step(backbone))
+
+
+def counts_of(plan: Plan, state: State, extras: Extras) -> list[tuple[int, ...]]:
+    """For each layer, the tokens of each row that leave it; never fewer than the caller protects."""
+    lengths = state.rows.lengths
+    counts = {n: plan.counts(n) for n in set(lengths)}
+    found = [tuple(counts[n][i] for n in lengths) for i in range(plan.n_layers)]
+    if extras.protect is None or state.protected is None:
+        return found
+    floors = [int(own.sum()) for own in state.rows.split(state.protected.cpu())]
+    return [tuple(map(max, wanted, floors)) for wanted in found]
+
+
+def ranking(i: int, x: Tensor, rows: Rows, score: Tensor, plan: Plan, ramps: Ramps | None) -> Tensor:
+    """What ranks the tokens at layer i: the attention they receive, or what a ramp says of them."""
+    return ramps.rank(i, x, rows, score, plan.score) if ramps and plan.score != "attention" else score
+
+
+def leave(state: State, x: Tensor, score: Tensor, wanted: Sequence[int], reads: Reads) -> State:
+    """x: what the attention block made of state.x. The lowest tokens of each row leave, with their states before it."""
+    keep = select(score, state.rows, wanted, state.protected)
+    left = state.left.joined(state.x, state.rows, keep, sum(wanted)) if reads.all else state.left
+    rows, pick = state.rows.take(keep, wanted)
+    return State(x.index_select(0, pick), rows, None if state.protected is None else state.protected[pick], left)
+
+
+def restore(backbone: Backbone, state: State, start: Rows, reads: Reads) -> Tensor:
+    """The final sequence: each token with its last state, in the place where it stood."""
+    if not reads.all:
+        return backbone.finish(state.x[state.rows.firsts()])[:, None]
+    whole, cells = state.left.restore(state.x, state.rows)
+    whole = backbone.finish(whole)
+    flat = whole.new_zeros((len(start.lengths) * start.width, whole.shape[-1]))
+    return flat.index_copy(0, cells, whole).unflatten(0, (-1, start.width))
 
 
 def attention_block(backbone: Backbone, i: int, x: Tensor, rows: Rows, scored: bool) -> tuple[Tensor, Tensor | None]:
@@ -119,29 +160,12 @@ def feed_forward(backbone: Backbone, i: int, x: Tensor) -> Tensor:
     return torch.cat([backbone.feed_forward(i, piece) for piece in x.split(PIECE)])
 
 
-def _counts(plan: Plan, rows: Rows, protected: Tensor | None) -> list[tuple[int, ...]]:
-    """Tokens that leave each layer, for each row; never fewer than are protected."""
-    if protected is None:
-        return [plan.counts(n) for n in rows.lengths]
-    floors = [int(own.sum()) for own in rows.split(protected.cpu())]
-    return [tuple(max(c, low) for c in plan.counts(n)) for n, low in zip(rows.lengths, floors, strict=True)]
-
-
 def _protected(rows: Rows, protect: Tensor | None, reads: Reads) -> Tensor | None:
     flags = None if protect is None else rows.pack(protect.bool())
     if not reads.first:
         return flags
     flags = torch.zeros(rows.cells.shape, dtype=torch.bool, device=rows.cells.device) if flags is None else flags
     return flags.index_fill(0, rows.firsts(), True)
-
-
-def _restored(backbone: Backbone, x: Tensor, rows: Rows, start: Rows, left: Left, reads: Reads) -> Tensor:
-    if not reads.all:
-        return backbone.finish(x[rows.firsts()])[:, None]
-    whole, cells = left.restore(x, rows)
-    whole = backbone.finish(whole)
-    flat = whole.new_zeros((len(start.lengths) * start.width, whole.shape[-1]))
-    return flat.index_copy(0, cells, whole).unflatten(0, (-1, start.width))
 
 
 def _direct(block: Callable, *args: Any) -> Any:

@@ -5,6 +5,7 @@ that leaves at layer i keeps its state from before layer i, and the final sequen
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -24,19 +25,22 @@ def select(score: Tensor, rows: Rows, lengths: Sequence[int], protected: Tensor 
     return square.gather(kept, score.shape[0])
 
 
+@dataclass(frozen=True)
 class Left:
-    """Collects tokens as they leave and restores the whole at the end."""
+    """The tokens that left, by the layer at which they did: their states and where they stood."""
 
-    def __init__(self) -> None:
-        self._states: list[Tensor] = []
-        self._cells: list[Tensor] = []
+    states: tuple[Tensor, ...] = ()
+    cells: tuple[Tensor, ...] = ()
 
-    def add(self, states: Tensor, rows: Rows, keep: Tensor, n_kept: int) -> None:
+    def joined(self, states: Tensor, rows: Rows, keep: Tensor, n_kept: int) -> "Left":
+        """With those that leave now."""
         gone = torch.nonzero_static(~keep, size=rows.total - n_kept).flatten()
-        self._states.append(states.index_select(0, gone))
-        self._cells.append(rows.cells[gone])
+        return Left((*self.states, states.index_select(0, gone)), (*self.cells, rows.cells[gone]))
 
     def restore(self, states: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
         """All states of the batch, in no order, and the cell of each."""
-        whole = torch.cat([*self._states, states[: rows.total]])
-        return whole, torch.cat([*self._cells, rows.cells[: rows.total]])
+        whole = torch.cat([*self.states, states[: rows.total]])
+        return whole, torch.cat([*self.cells, rows.cells[: rows.total]])
+
+
+NONE = Left()

@@ -41,7 +41,7 @@ def test_restoring_gives_every_token_its_last_state(lengths, seed):
         before = x
         x = x + 1
         keep = select(torch.rand(rows.total), rows, wanted)
-        left.add(before, rows, keep, sum(wanted))
+        left = left.joined(before, rows, keep, sum(wanted))
         rows, pick = rows.take(keep, wanted)
         x = x[pick]
     states, cells = left.restore(x, rows)
