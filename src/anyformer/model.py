@@ -4,7 +4,8 @@ The wrapped model is untouched: a call runs its own forward, in which the encode
 under this call's plan. The plan is an argument, so threads with different budgets share one model.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +93,32 @@ class AdaptiveModel(nn.Module):
     ) -> tuple[Any, Trace]:
         """The wrapped model's output and the trace of its tokens; `probe` runs every ramp on the way, `embedded` is
         what `embed` gave where several calls share it."""
-        if protect is None and plan.score != "attention" and self.kind == "span":
-            protect = question_mask(batch, self._separator())
-        extras = Extras(protect, self.ramps, probe, self._recomputes(), embedded)
+        extras = self.extras(batch, plan.score, protect)
+        extras = replace(extras, probe=probe, recompute=self._recomputes(), embedded=embedded)
         encoder = _Encoder(self.backbone, plan, self.reads, extras)
-        out = encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
-        return out, encoder.trace
+        return self._headed(encoder, batch), encoder.trace
+
+    def extras(self, batch: dict, score: str, protect: Tensor | None = None) -> Extras:
+        """A ramp that looks for answers must not drop the question: protected, unless the caller says what is."""
+        if protect is None and score != "attention" and self.kind == "span":
+            protect = question_mask(batch, self._separator())
+        return Extras(protect, self.ramps)
 
     def embed(self, batch: dict) -> tuple[Tensor, Rows]:
         """The tokens of a batch before the first layer, and their layout."""
-        return embed(self.backbone, _checked(batch, self.backbone), self.reads)
+        return embed(self.backbone, self.checked(batch), self.reads)
+
+    def checked(self, batch: dict) -> dict:
+        """What of a batch the encoder takes; anything that the loop cannot honour is refused."""
+        return _checked(batch, self.backbone)
+
+    def answer(self, batch: dict, states: Tensor) -> Any:
+        """The model's output for states that the loop has already made."""
+        return self._headed(_Given(self.backbone, states), batch)
+
+    def _headed(self, encoder: Callable[..., Any], batch: dict) -> Any:
+        """The wrapped model's own forward with `encoder` in the place of its base model."""
+        return encoder(**batch) if self.hf.base_model is self.hf else with_encoder(self.hf, encoder)(**batch)
 
     def _separator(self) -> int | None:
         own = getattr(self.tokenizer, "sep_token_id", None)
@@ -213,7 +230,21 @@ class _Encoder:
             batch[self.backbone.base.main_input_name] = first[0]
         given = _checked(batch, self.backbone)
         states, self.trace = run(self.backbone, given, self.plan, self.reads, self.extras)
-        return BaseModelOutputWithPooling(last_hidden_state=states, pooler_output=self.backbone.pool(states))
+        return _encoded(self.backbone, states)
+
+
+class _Given:
+    """The same, of states that the loop has already made."""
+
+    def __init__(self, backbone: Backbone, states: Tensor) -> None:
+        self.backbone, self.states, self.config = backbone, states, backbone.config
+
+    def __call__(self, *_: Tensor, **__: Any) -> BaseModelOutputWithPooling:
+        return _encoded(self.backbone, self.states)
+
+
+def _encoded(backbone: Backbone, states: Tensor) -> BaseModelOutputWithPooling:
+    return BaseModelOutputWithPooling(last_hidden_state=states, pooler_output=backbone.pool(states))
 
 
 def _checked(batch: dict, backbone: Backbone) -> dict:

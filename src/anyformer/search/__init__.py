@@ -1,0 +1,1 @@
+"""Search once: the trade-off front of a trained model, and what of it may be promised."""
