@@ -1,6 +1,6 @@
 """Task: what lies between records and a model. One abstract class, one final class a task.
 
-    records -> features -> (batches.py) -> collate -> the model -> decode -> finish -> predictions -> score
+    records -> features -> (batches.py) -> collate -> the model -> decode -> finish -> predictions -> tallies -> score
 
 The same path serves training (features with labels), evaluation and prediction.
 """
@@ -107,6 +107,16 @@ class Task(ABC):
     @abstractmethod
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
         """Scores in points; references are labelled records."""
+
+    @abstractmethod
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """(n_records, k), float64: what each record adds to the main score. Rows of the same record may be exchanged
+        between the tallies of two plans."""
+
+    @abstractmethod
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        """(..., k) sums of tallies -> (...) main scores in points; never NaN, whatever part of the records is summed:
+        where a score is not defined, it is 0."""
 
 
 def to_numpy(values: Any) -> np.ndarray:

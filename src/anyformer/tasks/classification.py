@@ -13,8 +13,9 @@ from anyformer.data.records import Record
 from anyformer.errors import InputError
 from anyformer.tasks.base import Feature, Notes, Prediction, Task, TaskSettings, check_scored, softmax, to_numpy
 from anyformer.tasks.batches import collate
-from anyformer.tasks.correlation import pearson, spearman
+from anyformer.tasks.correlation import moments, pearson_of, spearman
 from anyformer.tasks.labels import checked_class_id, checked_measure, class_id, head_config
+from anyformer.tasks.tallies import counted, mean_points
 from anyformer.tasks.texts import encode, inputs_of, note_cut, pad_id, text_of
 
 
@@ -56,7 +57,14 @@ class Classification(Task):
         return prediction.get("labels", prediction)
 
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
-        return accuracy(predictions, references, self.labels)
+        return {self.metric: float(self.score_of(self.tallies(predictions, references).sum(axis=0)))}
+
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """[right, 1]."""
+        return right_tallies(predictions, references, self.labels)
+
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        return mean_points(sums)
 
 
 @dataclass(frozen=True)
@@ -95,10 +103,16 @@ class Regression(Task):
         return {"label": "LABEL_0", **prediction}
 
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
-        check_scored(predictions, references)
-        found = np.array([prediction["score"] for prediction in predictions])
-        wanted = np.array([checked_measure(record, i) for i, record in enumerate(references)])
-        return {"pearson": 100 * pearson(found, wanted), "spearman": 100 * spearman(found, wanted)}
+        found, wanted = _measures(predictions, references)
+        main = float(self.score_of(moments(found, wanted).sum(axis=0)))
+        return {self.metric: main, "spearman": 100 * spearman(found, wanted)}
+
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """[x, y, x², y², xy, 1]."""
+        return moments(*_measures(predictions, references))
+
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        return 100 * pearson_of(sums)
 
 
 def text_record(value: Any) -> Record:
@@ -143,8 +157,15 @@ def best_label(probabilities: np.ndarray, names: Sequence[str], every: bool) -> 
     return {**ranked[0], "labels": ranked} if every else ranked[0]
 
 
-def accuracy(predictions: Sequence[Prediction], references: Sequence[Record], names: Sequence[str]) -> dict[str, float]:
+def right_tallies(predictions: Sequence[Prediction], references: Sequence[Record], names: Sequence[str]) -> np.ndarray:
+    """[right, 1] of every record: accuracy is their mean."""
     check_scored(predictions, references)
     wanted = [checked_class_id(record, i, names) for i, record in enumerate(references)]
-    right = sum(class_id(p["label"], names) == w for p, w in zip(predictions, wanted, strict=True))
-    return {"accuracy": 100 * right / len(wanted)}
+    return counted(np.array([class_id(p["label"], names) == w for p, w in zip(predictions, wanted, strict=True)]))
+
+
+def _measures(predictions: Sequence[Prediction], references: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+    """What was predicted, and what is right."""
+    check_scored(predictions, references)
+    found = np.array([prediction["score"] for prediction in predictions], dtype=np.float64)
+    return found, np.array([checked_measure(record, i) for i, record in enumerate(references)])

@@ -5,6 +5,10 @@ E- and S- (ends and singles) are understood too. An entity is (type, first word,
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from anyformer.tasks.tallies import points
+
 Entity = tuple[str, int, int]
 OUTSIDE = "O"
 
@@ -31,16 +35,24 @@ def parse(tag: str) -> tuple[str, str]:
 
 def entity_scores(found: Sequence[Sequence[str]], wanted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Precision, recall and F1 over all entities of all texts, and the share of right tags; in points."""
-    n_found = n_wanted = n_right = n_tags = n_right_tags = 0
-    for mine, theirs in zip(found, wanted, strict=True):
-        own, gold = set(entities(mine)), set(entities(theirs))
-        n_found, n_wanted, n_right = n_found + len(own), n_wanted + len(gold), n_right + len(own & gold)
-        n_tags += len(theirs)
-        n_right_tags += sum(a == b for a, b in zip(mine, theirs, strict=True))
-    precision, recall = _share(n_right, n_found), _share(n_right, n_wanted)
-    f1 = 2 * precision * recall / (precision + recall) if n_right else 0.0
-    return {"f1": f1, "precision": precision, "recall": recall, "accuracy": _share(n_right_tags, n_tags)}
+    sums = entity_tallies(found, wanted).sum(axis=0)
+    hits, n_found, n_wanted = sums
+    right = [a == b for mine, theirs in zip(found, wanted, strict=True) for a, b in zip(mine, theirs, strict=True)]
+    shares = {
+        "precision": points(hits, n_found),
+        "recall": points(hits, n_wanted),
+        "accuracy": points(sum(right), len(right)),
+    }
+    return {"f1": float(entity_f1(sums))} | {name: float(share) for name, share in shares.items()}
 
 
-def _share(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0
+def entity_tallies(found: Sequence[Sequence[str]], wanted: Sequence[Sequence[str]]) -> np.ndarray:
+    """[hits, entities found, entities wanted] of every text."""
+    pairs = [(set(entities(mine)), set(entities(theirs))) for mine, theirs in zip(found, wanted, strict=True)]
+    rows = [(len(own & gold), len(own), len(gold)) for own, gold in pairs]
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
+
+
+def entity_f1(sums: np.ndarray) -> np.ndarray:
+    """2 · hits / (found + wanted), which is the harmonic mean of precision and recall."""
+    return points(2 * sums[..., 0], sums[..., 1] + sums[..., 2])

@@ -15,8 +15,9 @@ import numpy as np
 from anyformer.data.records import Record
 from anyformer.errors import DataError, InputError, MissingExtra
 from anyformer.tasks.base import Feature, Notes, Prediction, Task, TaskSettings, softmax, to_numpy
-from anyformer.tasks.classification import accuracy, best_label
+from anyformer.tasks.classification import best_label, right_tallies
 from anyformer.tasks.labels import checked_class_id, head_config
+from anyformer.tasks.tallies import mean_points
 
 MEAN = STD = 0.5
 
@@ -77,7 +78,14 @@ class Image(Task):
         return prediction.get("labels", [prediction])
 
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
-        return accuracy(predictions, references, self.labels)
+        return {self.metric: float(self.score_of(self.tallies(predictions, references).sum(axis=0)))}
+
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """[right, 1]."""
+        return right_tallies(predictions, references, self.labels)
+
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        return mean_points(sums)
 
 
 def open_image(image: Any) -> np.ndarray:

@@ -16,7 +16,8 @@ from anyformer.errors import DataError, InputError
 from anyformer.tasks.base import Feature, Notes, Prediction, Task, TaskSettings, check_scored, to_numpy
 from anyformer.tasks.batches import collate
 from anyformer.tasks.spans import Span, best_spans, characters, merged, stripped
-from anyformer.tasks.squad import answer_scores
+from anyformer.tasks.squad import answer_scores, best_values, f1
+from anyformer.tasks.tallies import counted, mean_points
 from anyformer.tasks.texts import inputs_of, pad_id, text_of
 from anyformer.tasks.windows import Window, answer_tokens, room, short_questions, windows
 
@@ -110,9 +111,21 @@ class Qa(Task):
         return prediction
 
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
-        check_scored(predictions, references)
-        wanted = [[text for text, _ in answers_of(record, i)] for i, record in enumerate(references)]
-        return answer_scores([prediction["answer"] for prediction in predictions], wanted)
+        return answer_scores(*_answers(predictions, references))
+
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """[F1, 1]."""
+        return counted(best_values(f1, *_answers(predictions, references)))
+
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        return mean_points(sums)
+
+
+def _answers(predictions: Sequence[Prediction], references: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """What was answered, and the answers that are right."""
+    check_scored(predictions, references)
+    wanted = [[text for text, _ in answers_of(record, i)] for i, record in enumerate(references)]
+    return [prediction["answer"] for prediction in predictions], wanted
 
 
 def answers_of(record: Record, i: int) -> list[tuple[str, int | None]]:

@@ -3,8 +3,13 @@
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from anyformer.tasks.tallies import counted, mean_points
+
+Measure = Callable[[str, str], float]
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -29,8 +34,13 @@ def f1(found: str, wanted: str) -> float:
 
 
 def answer_scores(found: Sequence[str], wanted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """The best over the answers of each question, averaged, in points; no answer given counts as the empty one."""
-    pairs = [(mine, list(theirs) or [""]) for mine, theirs in zip(found, wanted, strict=True)]
-    total_f1 = sum(max(f1(mine, one) for one in theirs) for mine, theirs in pairs)
-    total_exact = sum(max(exact(mine, one) for one in theirs) for mine, theirs in pairs)
-    return {"f1": 100 * total_f1 / len(pairs), "exact_match": 100 * total_exact / len(pairs)}
+    """The means over the questions, in points."""
+    measures = {"f1": f1, "exact_match": exact}
+    tallies = {name: counted(best_values(measure, found, wanted)) for name, measure in measures.items()}
+    return {name: float(mean_points(own.sum(axis=0))) for name, own in tallies.items()}
+
+
+def best_values(measure: Measure, found: Sequence[str], wanted: Sequence[Sequence[str]]) -> np.ndarray:
+    """The best over the answers of each question; no answer given counts as the empty one."""
+    pairs = zip(found, wanted, strict=True)
+    return np.array([max(measure(mine, one) for one in list(theirs) or [""]) for mine, theirs in pairs])

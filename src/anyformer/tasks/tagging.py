@@ -16,12 +16,13 @@ from anyformer.data.records import Record
 from anyformer.errors import DataError, InputError
 from anyformer.tasks.base import Feature, Notes, Prediction, Task, TaskSettings, check_scored, softmax, to_numpy
 from anyformer.tasks.batches import IGNORED, collate
-from anyformer.tasks.entities import OUTSIDE, entities, entity_scores, parse
+from anyformer.tasks.entities import OUTSIDE, entities, entity_f1, entity_scores, entity_tallies, parse
 from anyformer.tasks.labels import class_id, head_config
 from anyformer.tasks.texts import clean, encode, inputs_of, note_cut, pad_id
 
 WORD = re.compile(r"[@#]?\w+(?:[.'’&@/-]\w+)*|[^\w\s]")
 Span = tuple[int, int]
+Tags = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,24 @@ class Tagging(Task):
         return prediction["entities"]
 
     def score(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> dict[str, float]:
+        return entity_scores(*self._both_tags(predictions, references))
+
+    def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
+        """[hits, entities found, entities wanted]."""
+        return entity_tallies(*self._both_tags(predictions, references))
+
+    def score_of(self, sums: np.ndarray) -> np.ndarray:
+        return entity_f1(sums)
+
+    def _both_tags(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> tuple[Tags, Tags]:
+        """The tags that were found and those that are right, for every record."""
         check_scored(predictions, references)
         wanted = [[self.labels[t] for t in tag_ids(record, i, self.labels)] for i, record in enumerate(references)]
         found = [prediction["tags"] for prediction in predictions]
         for i, (mine, theirs) in enumerate(zip(found, wanted, strict=True)):
             if len(mine) != len(theirs):
                 raise InputError(f"prediction {i + 1} has {len(mine)} tags for {len(theirs)} words")
-        return entity_scores(found, wanted)
+        return found, wanted
 
 
 def tag_names(values: Sequence[Any], names: Sequence[str] = ()) -> tuple[str, ...]:
