@@ -110,8 +110,8 @@ class Task(ABC):
 
     @abstractmethod
     def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
-        """(n_records, k), float64: what each record adds to the main score. Rows of the same record may be exchanged
-        between the tallies of two plans."""
+        """(n_records, k), float64: what each record adds to the main score. The last column is how large the record is:
+        1, or its part of what is wanted. Tallies of several parts of the data may be joined."""
 
     @abstractmethod
     def score_of(self, sums: np.ndarray) -> np.ndarray:

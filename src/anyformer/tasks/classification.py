@@ -108,7 +108,7 @@ class Regression(Task):
         return {self.metric: main, "spearman": 100 * spearman(found, wanted)}
 
     def tallies(self, predictions: Sequence[Prediction], references: Sequence[Record]) -> np.ndarray:
-        """[x, y, x², y², xy, 1]."""
+        """[x, y, x², y², xy, 1, size], x predicted and y right."""
         return moments(*_measures(predictions, references))
 
     def score_of(self, sums: np.ndarray) -> np.ndarray:

@@ -90,16 +90,13 @@ def test_leaving_each_record_out_scores_the_others(name, data):
 @every_task
 @settings(max_examples=25)
 @given(data=st.data())
-def test_records_of_two_plans_can_be_mixed(name, data):
-    task, (predictions, references) = TASKS[name], drawn(name, data)
-    others = data.draw(st.permutations(predictions))
-    of_other = data.draw(st.lists(st.booleans(), min_size=len(references), max_size=len(references)))
-    mixed = np.where(
-        np.array(of_other)[:, None], task.tallies(others, references), task.tallies(predictions, references)
-    )
-    both = [theirs if other else own for own, theirs, other in zip(predictions, others, of_other, strict=True)]
-    wanted = task.score(both, references)[task.metric]
-    assert task.score_of(mixed.sum(axis=0)) == pytest.approx(wanted, abs=1e-9)
+def test_tallies_of_parts_can_be_joined_and_those_of_plans_mixed(name, data):
+    task, (predictions, references) = TASKS[name], drawn(name, data, min_size=2)
+    others, cut = data.draw(st.permutations(predictions)), data.draw(st.integers(1, len(references) - 1))
+    first = task.tallies(predictions[:cut], references[:cut])
+    joined = np.concatenate([first, task.tallies(others[cut:], references[cut:])])
+    wanted = task.score(predictions[:cut] + others[cut:], references)[task.metric]
+    assert task.score_of(joined.sum(axis=0)) == pytest.approx(wanted, abs=1e-9)
 
 
 @every_task
@@ -127,12 +124,19 @@ def test_a_tally_says_what_a_record_adds():
     assert rows.tolist() == [[1, 1], [0, 1]]
 
 
-def test_correlations_of_many_close_values_far_from_nothing_keep_their_digits():
+@pytest.mark.parametrize(("mean", "off"), [(2.5, 1e-11), (1000, 1e-7)])
+def test_correlations_of_many_values_keep_their_digits(mean, off):
     numbers = np.random.default_rng(0)
-    wanted = 1000 + numbers.normal(size=20_000)
+    wanted = mean + numbers.normal(size=20_000)
     found = wanted + numbers.normal(size=20_000)
     sums = moments(found, wanted).sum(axis=0)
-    assert pearson_of(sums) == pytest.approx(np.corrcoef(found, wanted)[0, 1], abs=1e-12)
+    assert pearson_of(sums) == pytest.approx(np.corrcoef(found, wanted)[0, 1], abs=off)
+
+
+@pytest.mark.parametrize("value", [0.1, 2.7, 1e5])
+def test_a_constant_that_many_sums_have_rounded_correlates_with_nothing(value):
+    wanted = np.random.default_rng(0).uniform(0, 5, size=200_000)
+    assert pearson_of(moments(np.full(len(wanted), value), wanted).sum(axis=0)) == 0
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 3.7, 1e6])
