@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.cli.made import N_LAYERS
+from tests.unit.train.made import checkpoint
 
 RECORDS = [{"text": "the cat sat on the mat in paris " * 3, "label": "pos"}, {"text": "a bad film", "label": "neg"}] * 5
 
@@ -50,3 +51,13 @@ def test_a_label_that_the_model_does_not_know_is_told(anyformer, folder, tmp_pat
     path = tmp_path / "t.jsonl"
     path.write_text('{"text": "a", "label": "meh"}\n')
     assert "labels are neg, pos" in anyformer("evaluate", folder(), "--data", path, "--quiet").mistake
+
+
+def test_a_model_with_unnamed_labels_takes_the_names_of_the_data(anyformer, tmp_path, monkeypatch):
+    parts = {"test": [{"text": f"w{i} fine", "label": ("neg", "pos")[i % 2]} for i in range(8)]}
+    monkeypatch.setattr("anyformer.data.sources._embedded_parts", lambda name: parts)
+    said = anyformer("evaluate", checkpoint(tmp_path / "two"), "--data", "imdb", "--json", "--quiet")
+    assert said.json["score"] == 50  # every text says the same to it
+    assert said.err.count("taken for the data's, in its order: neg, pos") == 1
+    three = checkpoint(tmp_path / "three", num_labels=3)
+    assert "labels are LABEL_0, LABEL_1, LABEL_2" in anyformer("evaluate", three, "--data", "imdb", "--quiet").mistake

@@ -4,6 +4,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anyformer.cli import options
@@ -37,11 +38,12 @@ def add_flags(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, console: Console) -> dict[str, Any]:
-    from anyformer.data import load_labelled
+    from anyformer.data import load_named
     from anyformer.tasks import Notes, prepare
 
     pipe = open_pipeline(args, console)
-    records = load_labelled(args.data, pipe.task.name, options.named_columns(args))
+    records, names = load_named(args.data, pipe.task.name, options.named_columns(args))
+    pipe = named(pipe, names, console)
     check_labels(pipe.task, records)
     notes, started = Notes(), time.monotonic()
     prepared = prepare(pipe.task, records, args.batch_tokens, notes)
@@ -51,6 +53,19 @@ def run(args: Namespace, console: Console) -> dict[str, Any]:
     result = {**judged(pipe, found), "budget": args.budget or "full", "seconds": round(time.monotonic() - started, 3)}
     console.result(shown(result))
     return result
+
+
+def named(pipe: "Pipeline", names: Sequence[str], console: Console) -> "Pipeline":
+    """A model whose labels nobody named takes the names of the data, in the order of its ids."""
+    from anyformer.tasks.labels import named_by
+
+    own = getattr(pipe.task, "labels", ())
+    labels = named_by(own, names)
+    if labels == own:
+        return pipe
+    listed = ", ".join(labels[:20])
+    console.warn(f"the model does not name its labels: they are taken for the data's, in its order: {listed}")
+    return replace(pipe, task=replace(pipe.task, labels=labels))  # type: ignore[type-var]
 
 
 def check_labels(task: "Task", records: Sequence["Record"]) -> None:

@@ -4,7 +4,7 @@ from anyformer.data.columns import canonical, columns_of, find_columns, guess_ta
 from anyformer.data.inputs import load_inputs
 from anyformer.data.records import Data, Record, Records
 from anyformer.data.sources import read, stream
-from anyformer.data.splits import Splits, halves, load_labelled, load_splits
+from anyformer.data.splits import Splits, halves, load_labelled, load_named, load_splits
 
 __all__ = [
     "Data",
@@ -18,6 +18,7 @@ __all__ = [
     "halves",
     "load_inputs",
     "load_labelled",
+    "load_named",
     "load_splits",
     "read",
     "stream",

@@ -49,12 +49,17 @@ def load_splits(
 
 def load_labelled(source: Source, task: str, named: Mapping[str, str] | None = None) -> Records:
     """What evaluation reads: the test split if it is labelled, else validation, else all there is."""
+    return load_named(source, task, named)[0]
+
+
+def load_named(source: Source, task: str, named: Mapping[str, str] | None = None) -> tuple[Records, tuple[str, ...]]:
+    """The same, with the names of the labels in the order of their ids; () where the source does not say them."""
     splits = open_source(source)
     for split in ("test", "validation", ALL, *splits):
         if split in splits:
             data = splits[split]()
             if _is_labelled(data, task, named):
-                return _parts(data, task, named)[0]
+                return _parts(data, task, named)
     first = next(iter(splits.values()))()
     find_columns(task, columns_of(first.records[0]), named)  # says which column is missing
     raise DataError(f"{name_of(source)}: no split of it is labelled; found {', '.join(splits)}")

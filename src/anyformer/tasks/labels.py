@@ -65,6 +65,12 @@ def own_names(config: Any) -> tuple[str, ...]:
     return () if any(name.startswith(UNNAMED) for name in names) else names
 
 
+def named_by(own: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """A model's labels; where nobody named them (LABEL_0, LABEL_1, …), as many names of a data set, in its order."""
+    unnamed = all(name.startswith(UNNAMED) for name in own)
+    return tuple(names if unnamed and len(names) == len(own) else own)
+
+
 def head_config(names: Sequence[str], problem_type: str | None = None) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "id2label": dict(enumerate(names)),

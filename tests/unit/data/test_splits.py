@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from anyformer.data import halves, load_inputs, load_labelled, load_splits
+from anyformer.data import halves, load_inputs, load_labelled, load_named, load_splits
 from anyformer.errors import DataError
 
 ROWS = [{"sentence": f"text {i}", "label": i % 2, "id": i} for i in range(50)]
@@ -65,6 +65,14 @@ def test_evaluation_reads_the_test_split_if_it_is_labelled():
     assert load_labelled({"validation": rows, "test": unlabelled}, "classification") == rows
     assert load_labelled(rows, "classification") == rows
     assert load_labelled({"train": rows}, "classification") == rows
+
+
+def test_evaluation_knows_the_names_of_the_labels_where_the_source_does(monkeypatch):
+    monkeypatch.setattr(
+        "anyformer.data.sources._embedded_parts", lambda name: {"test": [{"text": "a", "label": "pos"}]}
+    )
+    assert load_named("imdb", "classification") == ([{"text": "a", "label": "pos"}], ("neg", "pos"))
+    assert load_named([{"text": "a", "label": "pos"}], "classification")[1] == ()
 
 
 def test_evaluation_without_labels_says_what_is_missing():

@@ -14,6 +14,7 @@ from anyformer.tasks.labels import (
     class_names,
     config_names,
     head_config,
+    named_by,
     own_names,
 )
 
@@ -98,3 +99,17 @@ def test_a_configuration_gives_its_labels_back():
     assert (config_names(unnamed), own_names(unnamed)) == (("LABEL_0", "LABEL_1"), ())
     measure = SimpleNamespace(num_labels=1, problem_type=None, id2label={0: "LABEL_0"})
     assert config_names(measure) == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "names", "wanted"),
+    [
+        (("LABEL_0", "LABEL_1"), ("neg", "pos"), ("neg", "pos")),
+        (("LABEL_0", "LABEL_1"), ("a", "b", "c"), ("LABEL_0", "LABEL_1")),
+        (("bad", "good"), ("neg", "pos"), ("bad", "good")),
+        (("LABEL_0", "LABEL_1"), (), ("LABEL_0", "LABEL_1")),
+        ((), (), ()),
+    ],
+)
+def test_only_labels_that_nobody_named_take_the_names_of_a_data_set(own, names, wanted):
+    assert named_by(own, names) == wanted

@@ -21,11 +21,10 @@ def tokenizer():
     return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
 
 
-def checkpoint(folder, layers=3):
+def checkpoint(folder, layers=3, **settings):
     """A folder as a hub model lies there."""
-    config = BertConfig(
-        vocab_size=41, hidden_size=32, num_hidden_layers=layers, num_attention_heads=4, intermediate_size=64
-    )
+    sizes = {"hidden_size": 32, "num_hidden_layers": layers, "num_attention_heads": 4, "intermediate_size": 64}
+    config = BertConfig(vocab_size=41, **sizes, **settings)
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return folder
