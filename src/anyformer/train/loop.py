@@ -13,7 +13,6 @@ import torch
 import torch.distributed
 from torch import Tensor
 
-from anyformer.errors import AnyformerError
 from anyformer.model import AdaptiveModel
 from anyformer.plan import Plan, Space
 from anyformer.tasks.base import Feature, Task
@@ -27,10 +26,6 @@ from anyformer.train.sandwich import Step, sandwich_step
 from anyformer.train.schedule import Schedule, derived, evaluation_steps, learning_rate, make_schedule
 
 
-class TrainingError(AnyformerError):
-    """A training that cannot go on; its last good checkpoint stays."""
-
-
 @dataclass
 class Trainee:
     """All that a stage needs: the model and its data, how it is run, and where its state lies."""
@@ -41,7 +36,7 @@ class Trainee:
     validation: Prepared
     run: Run
     process: Process
-    settings: dict[str, Any]
+    identity: dict[str, Any]
     folder: Path | None = None
     best: dict[str, Tensor] | None = None
     progress: checkpoint.Progress = field(default_factory=lambda: checkpoint.Progress("finetune"))
@@ -182,8 +177,6 @@ def _evaluate(trainee: Trainee, stage: FineTune | Adapt, step: int, meter: Any) 
 
 def save(trainee: Trainee, optimizer: torch.optim.Optimizer) -> None:
     if trainee.folder is not None and trainee.process.rank == 0:
-        state = checkpoint.state_of(trainee.progress, trainee.settings)
-        try:
+        state = checkpoint.state_of(trainee.progress, trainee.identity)
+        with checkpoint.writing("the checkpoint"):
             checkpoint.write(trainee.folder, trainee.model, optimizer, trainee.best, state)
-        except OSError as error:
-            raise TrainingError(f"the checkpoint cannot be written ({error}); the one before it stays") from None

@@ -18,6 +18,7 @@ from anyformer.tasks.find import labels_for, task_for
 from anyformer.tasks.predicting import prepare
 from anyformer.train import checkpoint
 from anyformer.train.config import TrainSettings
+from anyformer.train.identity import identity, model_digest
 from anyformer.train.loop import Trainee, reference_plans, run_stage, scores
 from anyformer.train.process import Process
 
@@ -54,8 +55,9 @@ def train(
     begun = time.monotonic()
     splits = data if isinstance(data, Splits) else _splits(data, process, **options)
     out = None if out is None else Path(out)
-    state = _resumable(out, settings, resume)
+    state = checkpoint.read_state(out / STATE) if resume and out is not None else None
     trainee = make_trainee(model, splits, settings, process, out)
+    _begin(trainee, state)
     process.track(settings.to_dict())
     for name, stage in (("finetune", settings.finetune), ("adapt", settings.adapt)):
         if state is not None and state["progress"]["stage"] != name:
@@ -84,6 +86,7 @@ def make_trainee(
     if not splits.train or not splits.validation:
         raise DataError("training needs records to learn from and records to judge by; one of the two is empty")
     torch.manual_seed(settings.run.seed)
+    by_name = not isinstance(model, AdaptiveModel)
     model, task = _model_and_task(model, splits, settings)
     notes = Notes()
     features = task.features(splits.train, notes, labelled=True)
@@ -94,10 +97,11 @@ def make_trainee(
         process.say(line)
     if _wants_ramps(settings, model) and model.ramps is None:
         model.add_ramps(range(model.n_layers) if model.kind in PAYS else None)
+    same = identity(settings.to_dict(), splits, model_digest(model, weights=by_name), process.world)
     model.to(process.device)
     model.recompute = settings.run.checkpointing
     folder = None if out is None else out / STATE
-    return Trainee(model, task, features, validation, settings.run, process, settings.to_dict(), folder)
+    return Trainee(model, task, features, validation, settings.run, process, same, folder)
 
 
 def _model_and_task(
@@ -122,16 +126,13 @@ def _wants_ramps(settings: TrainSettings, model: AdaptiveModel) -> bool:
     return wanted == "on" or (wanted == "auto" and model.kind in PAYS)
 
 
-def _resumable(out: Path | None, settings: TrainSettings, resume: bool) -> dict | None:
-    if out is None:
-        return None
-    if not resume:
-        shutil.rmtree(out / STATE, ignore_errors=True)
-        return None
-    state = checkpoint.read_state(out / STATE)
+def _begin(trainee: Trainee, state: dict | None) -> None:
+    """Where a run was cut off, if it is the same run; a new one clears what lies there, once it is sure to begin."""
     if state is not None:
-        checkpoint.check_settings(state["settings"], settings.to_dict())
-    return state
+        checkpoint.check_same(state["run"], trainee.identity)
+        trainee.process.say(f"goes on after step {state['progress']['step']} of stage {state['progress']['stage']}")
+    elif trainee.folder is not None and trainee.process.rank == 0:
+        shutil.rmtree(trainee.folder, ignore_errors=True)
 
 
 def _finished(trainee: Trainee, settings: TrainSettings, splits: Splits, out: Path | None, seconds: float) -> Trained:
@@ -152,6 +153,7 @@ def _finished(trainee: Trainee, settings: TrainSettings, splits: Splits, out: Pa
     }
     trainee.process.finish()
     if out is not None and trainee.process.rank == 0:
-        model.save(out)
+        with checkpoint.writing(str(out)):
+            model.save(out)
         shutil.rmtree(out / STATE, ignore_errors=True)
     return result
