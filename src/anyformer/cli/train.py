@@ -1,5 +1,6 @@
 """`anyformer train`: fine-tune, then adapt, so that one checkpoint serves every budget."""
 
+import threading
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
@@ -103,6 +104,8 @@ def run(args: Namespace, console: Console) -> dict[str, Any]:
     from anyformer.train.stages import train
 
     process = Process(args.device, settings.run.report_to, args.out, console.note)
+    if settings.run.report_to != "none":  # what fails in a tracker's own thread is raised again in ours
+        threading.excepthook = lambda _: None
     named = {"task": args.task, "validation": args.validation, "columns": options.named_columns(args)}
     result = train(args.model, args.data, settings, args.out, resume=args.resume, process=process, **named)
     console.result(shown(result))

@@ -12,9 +12,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from anyformer.errors import AnyformerError, MissingExtra
+from anyformer.errors import MissingExtra
+from anyformer.train.checkpoint import TrainingError, flat, writing
 
 SAY_EVERY_S = 10.0
+RECORD = "the tracker's record"
 Say = Callable[[str], None]
 
 
@@ -30,26 +32,30 @@ class Process:
             from accelerate import Accelerator
         except ImportError:
             raise MissingExtra("training needs accelerate: pip install 'anyformer[train]'") from None
-        log_with = None if report_to == "none" else report_to
+        log_with = trackers(report_to, out) or None
         self._accelerator = Accelerator(cpu=device == "cpu", log_with=log_with, project_dir=out)
         self.device: torch.device = self._accelerator.device
         self.rank, self.world = self._accelerator.process_index, self._accelerator.num_processes
         self.say = say if self.rank == 0 else (lambda line: None)
         self._tracks = log_with is not None
+        self._steps = 0  # of the stages so far: a tracker's steps never go back
         if self.device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # it prepares a plan for every new shape, which texts all have
 
     def track(self, settings: dict[str, Any]) -> None:
         if self._tracks:
-            self._accelerator.init_trackers("anyformer", config=settings)
+            with writing(RECORD):
+                self._accelerator.init_trackers("anyformer", config=flat(settings))
 
     def log(self, values: dict[str, float], step: int) -> None:
         if self._tracks:
-            self._accelerator.log(values, step=step)
+            with writing(RECORD):
+                self._accelerator.log(values, step=step)
 
     def finish(self) -> None:
         if self._tracks:
-            self._accelerator.end_training()
+            with writing(RECORD):
+                self._accelerator.end_training()
 
     def autocast(self, precision: str) -> Callable[[], AbstractContextManager]:
         """bf16 where asked for, or where the device computes in it."""
@@ -76,21 +82,23 @@ class Process:
             parameter.grad = gradient.view_as(parameter)
 
     def meter(self, stage: str, n_steps: int, done: int) -> "Meter":
-        return Meter(self, stage, n_steps, done)
+        before, self._steps = self._steps, self._steps + n_steps
+        return Meter(self, stage, n_steps, done, before)
 
 
 class Meter:
     """Loss, rate and time left, every few seconds; a loss that is no number stops the run and names the step."""
 
-    def __init__(self, process: Process, stage: str, n_steps: int, done: int) -> None:
+    def __init__(self, process: Process, stage: str, n_steps: int, done: int, before: int) -> None:
         self._process, self._stage, self._n_steps, self._first = process, stage, n_steps, done
+        self._before = before
         self._begun = self._said = time.monotonic()
         self._rows = 0
         self._pending: tuple[int, Tensor] | None = None
 
     def step(self, step: int, losses: Tensor, rows: int) -> None:
         self.check()  # the step before: this one may still be running on the device
-        self._pending, self._rows = (step, losses), self._rows + rows
+        self._pending, self._rows = (step, losses.sum()), self._rows + rows
         now = time.monotonic()
         if now - self._said >= SAY_EVERY_S or step == self._n_steps:
             self._said = now
@@ -99,10 +107,10 @@ class Meter:
     def check(self) -> None:
         if self._pending is None:
             return
-        step, losses = self._pending
+        step, total = self._pending
         self._pending = None
-        if not math.isfinite(float(losses.sum())):
-            raise AnyformerError(
+        if not math.isfinite(total):
+            raise TrainingError(
                 f"the loss is not a number at step {step} of stage {self._stage}: the last good checkpoint stays; "
                 "a lower learning rate, or fp32, may help"
             )
@@ -114,12 +122,26 @@ class Meter:
         self._process.say(
             f"{self._stage} {step}/{self._n_steps}: {parts}, {rate:.0f} rows/s, {left // 60:.0f}:{left % 60:02.0f} left"
         )
-        self._process.log({f"{self._stage}/loss": losses[0], f"{self._stage}/students": losses[1]}, step)
+        self._process.log({f"{self._stage}/loss": losses[0], f"{self._stage}/students": losses[1]}, self._before + step)
 
     def evaluated(self, step: int, found: dict[str, float]) -> None:
         told = ", ".join(f"{name} {found[name]:.2f}" for name in ("full", "middle", "smallest"))
         self._process.say(f"{self._stage} {step}/{self._n_steps}: {told}")
-        self._process.log({f"{self._stage}/{name}": score for name, score in found.items()}, step)
+        self._process.log({f"{self._stage}/{name}": score for name, score in found.items()}, self._before + step)
+
+
+def trackers(report_to: str, out: str | None) -> list[str]:
+    """Those asked for, all there: accelerate leaves out, without a word, what it does not find."""
+    from accelerate.tracking import get_available_trackers
+
+    there = [str(one) for one in get_available_trackers()]
+    found = [name for name in there if report_to in (name, "all")]
+    if not found and report_to != "none":
+        package = "tensorboard" if report_to == "all" else report_to
+        raise MissingExtra(f"report_to {report_to} finds no tracker: pip install {package}")
+    if found and out is None:
+        raise TrainingError(f"report_to {report_to} writes beside the model: say where the model goes (out)")
+    return found
 
 
 def _cpu_has_bf16() -> bool:
