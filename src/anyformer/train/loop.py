@@ -57,10 +57,11 @@ def run_stage(trainee: Trainee, stage: FineTune | Adapt, name: str, resumed: boo
     for s in range(trainee.progress.step, n_steps):
         set_rate(optimizer, learning_rate(s, n_steps, stage.learning_rate, stage.warmup))
         losses = optimiser_step(trainee, stage, how, schedule, s, name)
-        _update(optimizer, model, run.clip)
-        meter.step(s + 1, losses, rows=sum(map(len, schedule.steps[s])))
+        norm = _update(optimizer, model, run.clip)
+        meter.step(s + 1, losses, norm, rows=sum(map(len, schedule.steps[s])))
         trainee.progress.step = s + 1
         if s + 1 in evaluate_at:
+            meter.check()
             _evaluate(trainee, stage, s + 1, meter)
         if run.save_every and ((s + 1) % run.save_every == 0 or s + 1 in schedule.epoch_ends):
             meter.check()
@@ -130,10 +131,12 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate
 
 
-def _update(optimizer: torch.optim.Optimizer, model: AdaptiveModel, clip: float) -> None:
-    torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+def _update(optimizer: torch.optim.Optimizer, model: AdaptiveModel, clip: float) -> Tensor:
+    """The norm of the gradient before it was clipped."""
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
+    return norm
 
 
 def reference_plans(stage: FineTune | Adapt, model: AdaptiveModel) -> dict[str, Plan]:

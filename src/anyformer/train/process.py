@@ -96,9 +96,9 @@ class Meter:
         self._rows = 0
         self._pending: tuple[int, Tensor] | None = None
 
-    def step(self, step: int, losses: Tensor, rows: int) -> None:
+    def step(self, step: int, losses: Tensor, norm: Tensor, rows: int) -> None:
         self.check()  # the step before: this one may still be running on the device
-        self._pending, self._rows = (step, losses.sum()), self._rows + rows
+        self._pending, self._rows = (step, losses.sum() + norm), self._rows + rows
         now = time.monotonic()
         if now - self._said >= SAY_EVERY_S or step == self._n_steps:
             self._said = now
@@ -111,8 +111,8 @@ class Meter:
         self._pending = None
         if not math.isfinite(total):
             raise TrainingError(
-                f"the loss is not a number at step {step} of stage {self._stage}: the last good checkpoint stays; "
-                "a lower learning rate, or fp32, may help"
+                f"the loss or its gradient is not a number at step {step} of stage {self._stage}: the last good "
+                "checkpoint stays; a lower learning rate, or fp32, may help"
             )
 
     def _tell(self, step: int, losses: list[float], seconds: float) -> None:
