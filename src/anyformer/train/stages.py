@@ -12,7 +12,8 @@ from anyformer.data.splits import Splits, load_splits
 from anyformer.embedded import resolve_model
 from anyformer.errors import DataError
 from anyformer.folder import ABOUT, read_processor
-from anyformer.model import AdaptiveModel, load
+from anyformer.model import AdaptiveModel
+from anyformer.pipeline import open_model
 from anyformer.tasks.base import Notes, Task, TaskSettings
 from anyformer.tasks.find import labels_for, task_for
 from anyformer.tasks.predicting import prepare
@@ -112,12 +113,13 @@ def _model_and_task(
         labels = labels_for(splits.task, splits.train, splits.label_names, model.config)
         return model, task_for(splits.task, model.tokenizer, labels, model.config, limits)
     if (Path(model) / ABOUT).is_file():
-        return _model_and_task(load(model), splits, settings)
+        return _model_and_task(open_model(model), splits, settings)
     source = resolve_model(str(model))
     processor = read_processor(source, splits.task)
     labels = labels_for(splits.task, splits.train, splits.label_names)
     head = task_for(splits.task, processor, labels, None, limits).config
     made = AdaptiveModel.from_pretrained(model, splits.task, ignore_mismatched_sizes=True, **head)
+    made.tokenizer = processor
     return made, task_for(splits.task, processor, labels, made.config, limits)
 
 
