@@ -37,7 +37,7 @@ def test_a_table_with_columns_of_its_own_becomes_a_folder_in_one_command(anyform
     assert said.code == 0
     assert {"out", "epochs", "full_score", "smallest_score", "seconds"} <= set(said.json)
     assert said.json["epochs"] == 9
-    assert "held out" in said.err
+    assert "own.csv has no validation split: 30 of 300 records are held out" in said.err
     scored = anyformer("evaluate", tmp_path / "out", "--data", table, *OWN, "--json")
     assert scored.json["score"] > 80
     assert load(tmp_path / "out").config.id2label == {0: "bad", 1: "good"}
@@ -52,23 +52,37 @@ def test_settings_come_from_the_recipe_then_the_file_then_the_flags(anyformer, t
     assert (adapt["kl"], adapt["epochs"], adapt["n_random"]) == ("reverse", 0.0, 4)
 
 
-def test_mistakes_are_one_line(anyformer, toy, table, tmp_path):
-    out = ("--out", tmp_path / "out")
-    strange = tmp_path / "strange.csv"
-    strange.write_text("body,stars\na text,excellent\n")
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text("")
+def test_mistakes_are_one_line(anyformer, toy, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("accelerate.tracking._available_trackers", [])
+
+    def made(name, *lines):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+        return tmp_path / name
+
+    strange, number = made("strange.csv", "body,stars", "a text,excellent"), made("n.csv", "body,stars", "a text,3.5")
+    mixed = made("mixed.jsonl", '{"text": "a", "label": "good"}', '{"text": "b", "label": 1}')
+    measures = made("measures.csv", "body,stars", "a,0.5", "b,1.5", "c,2.5")
+    other, bare = made("other.csv", "text,verdict", "a text,good"), made("bare.csv", "body,stars")
+    made("parts/train.csv", "body,stars", "a,good", "b,bad"), made("parts/validation.csv")
     cases = [
         (("--data", table, "--text-column", "body", "--label-column", "nix"), "found body, stars"),
         (("--data", table), "fit no task"),
-        (("--data", table, *OWN, "--validation", strange), "'excellent'"),
-        (("--data", empty), "empty"),
+        (("--data", table, *OWN, "--validation", other), "no column 'body' for text; found text, verdict"),
+        (("--data", table, *OWN, "--validation", strange), "'excellent'; labels are bad, good"),
+        (("--data", table, *OWN, "--validation", number), "'3.5'; labels are bad, good"),
+        (("--data", measures, *OWN, "--validation", table), "a number is expected"),
+        (("--data", mixed, "--validation", mixed), "labels are of mixed type (text, whole number)"),
+        (("--data", made("empty.jsonl")), "empty.jsonl is empty"),
+        (("--data", bare, *OWN), "bare.csv is empty"),
+        (("--data", tmp_path / "parts", *OWN), "validation.csv is empty"),
         (("--data", table, *OWN, "--p", 1.5), "p is 1.5"),
         (("--data", table, *OWN, "--settings", tmp_path / "nix.toml"), "is not there"),
         (("--data", table, *OWN, "--task", "tagging"), "tokens"),
+        (("--data", table, *OWN, "--report-to", "wandb"), "pip install wandb"),
     ]
     for flags, words in cases:
-        said = anyformer("train", toy, *out, *flags)
+        said = anyformer("train", toy, "--out", tmp_path / "out", *flags)
         assert words in said.err.splitlines()[-1], said.err
         assert said.code == 2
         assert "Traceback" not in said.err
