@@ -1,6 +1,7 @@
 """What a resumed run must have in common with the run before it."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification
 
+from anyformer.data.splits import Splits
 from anyformer.model import AdaptiveModel
-from anyformer.train.identity import model_digest, records_digest
+from anyformer.train.checkpoint import check_same
+from anyformer.train.config import SettingsError
+from anyformer.train.identity import identity, model_digest, records_digest
 from tests.unit.train.made import checkpoint
 
 
@@ -17,6 +21,15 @@ from tests.unit.train.made import checkpoint
 def model(tmp_path_factory):
     folder = checkpoint(tmp_path_factory.mktemp("toy"))
     return AdaptiveModel.wrap(BertForSequenceClassification.from_pretrained(folder))
+
+
+def test_more_processes_and_labels_in_another_order_are_another_run():
+    splits = Splits("classification", [{"text": "a", "label": 0}], [], ("neg", "pos"))
+    one = identity({"run": {"seed": 0}}, splits, "a model", processes=1)
+    check_same(one, identity({"run": {"seed": 0}}, splits, "a model", processes=1))
+    other = replace(splits, label_names=("pos", "neg"))
+    with pytest.raises(SettingsError, match=r"data\.labels was .*; processes was 1, is 2"):
+        check_same(one, identity({"run": {"seed": 0}}, other, "a model", processes=2))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

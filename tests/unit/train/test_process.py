@@ -108,3 +108,11 @@ def test_a_tracker_that_is_not_installed_says_what_to_install(monkeypatch, name,
 def test_a_tracker_needs_a_folder(writer):
     with pytest.raises(TrainingError, match="say where the model goes"):
         Process("cpu", "tensorboard")
+
+
+@pytest.mark.parametrize(("loss", "norm"), [(float("nan"), 1.0), (1.0, float("inf")), (1.0, float("nan"))])
+def test_a_loss_or_a_gradient_that_is_no_number_is_told_with_its_step(loss, norm):
+    meter = Process("cpu", say=lambda line: None).meter("adapt", n_steps=9, done=2)
+    meter.step(3, torch.tensor([loss, 0.0]), torch.tensor(norm), rows=1)
+    with pytest.raises(TrainingError, match="not a number at step 3 of stage adapt"):
+        meter.check()
