@@ -52,8 +52,8 @@ def paired(full: np.ndarray, plan: np.ndarray, score_of: ScoreOf) -> Paired:
     With these weights one more lost example is exact where all losses are whole (Gaffke 2005).
 
     Of sets whose true loss was at the limit, n from 50 to 1,000, normal quantiles promised too much in up to 13%, with
-    the added example in up to 5.4%, with the skew as well in up to 5%: for means (accuracy, answers). For F1 and
-    correlations, of examples that are lost wholly, in up to 6%; in 8% where those are the largest and no others.
+    the added example in up to 5.4%, with the skew as well in up to 5%: for means (accuracy, answers). So it is for F1,
+    but 9% where the largest examples are lost wholly and no others, and up to 7% for correlations.
     """
     if full.shape != plan.shape or not len(full):
         raise InputError(f"tallies of shape {full.shape} and {plan.shape}: the same examples are needed, at least one")
