@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from anyformer.model import AdaptiveModel, load
     from anyformer.pipeline import pipeline
     from anyformer.plan import Exit, Plan, Space
+    from anyformer.search.config import SearchSettings
+    from anyformer.search.stages import search
     from anyformer.train.config import TrainSettings
     from anyformer.train.stages import train
 
@@ -29,11 +31,13 @@ __all__ = [
     "InfeasibleBudget",
     "Plan",
     "Point",
+    "SearchSettings",
     "Space",
     "TrainSettings",
     "__version__",
     "load",
     "pipeline",
+    "search",
     "train",
 ]
 
@@ -46,10 +50,12 @@ _HOME = {
     "InfeasibleBudget": "errors",
     "Plan": "plan",
     "Point": "frontier",
+    "SearchSettings": "search.config",
     "Space": "plan",
     "TrainSettings": "train.config",
     "load": "model",
     "pipeline": "pipeline",
+    "search": "search.stages",
     "train": "train.stages",
 }
 

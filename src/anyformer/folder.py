@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +46,10 @@ def save(model: "AdaptiveModel", target: Path) -> Path:
         about = _about(model)
         (fresh / ABOUT).write_text(json.dumps(about, indent=2, sort_keys=True) + "\n")
         (fresh / CARD).write_text(card(about, about["class"], model.frontier), encoding="utf-8")
-        if model.frontier is not None:
-            model.frontier.save(fresh / FRONTIER)
         if model.ramps is not None:
             _write_ramps(model.ramps, fresh)
+        if model.frontier is not None:
+            replace(model.frontier, model=weights_digest(fresh)).save(fresh / FRONTIER)
         (target / MANIFEST).unlink(missing_ok=True)
         for stale in (FRONTIER, RAMPS):
             (target / stale).unlink(missing_ok=True)
@@ -93,6 +94,39 @@ def _about(model: "AdaptiveModel") -> dict:
     }
     own = {"schema": SCHEMA, "class": type(model.hf).__name__, "family": model.config.model_type, "versions": versions}
     return model.about | own
+
+
+def add_frontier(target: Path, frontier: Frontier) -> None:
+    """Gives a folder its frontier, and the card that shows it; the weights stay as they are."""
+    about = json.loads((target / ABOUT).read_text())
+    frontier = replace(frontier, model=weights_digest(target))
+    beside = target / f".{CARD}.new"
+    beside.write_text(card(about, about["class"], frontier), encoding="utf-8")
+    (target / MANIFEST).unlink(missing_ok=True)
+    frontier.save(target / FRONTIER)
+    os.replace(beside, target / CARD)
+    seal(target)
+
+
+def weights_digest(target: Path) -> str:
+    """What a frontier knows its model by: weights and ramps."""
+    found = hashlib.sha256()
+    for file in sorted([*target.glob("model*.safetensors"), *target.glob(RAMPS)]):
+        found.update(f"{file.name} {digest(file)}\n".encode())
+    return found.hexdigest()
+
+
+def read_frontier(target: Path) -> Frontier | None:
+    """The frontier that lies in a verified folder; one of another model is refused."""
+    if not (target / FRONTIER).is_file():
+        return None
+    frontier = Frontier.load(target / FRONTIER)
+    if frontier.model and frontier.model != weights_digest(target):
+        raise FolderError(
+            f"{target / FRONTIER} is of another model (its weights are {frontier.model[:12]}…): "
+            f"run `anyformer search {target} --data …` again"
+        )
+    return frontier
 
 
 def seal(target: Path) -> None:
@@ -149,8 +183,7 @@ def read(target: Path) -> tuple[Any, Any, Frontier | None, dict]:
             f"{target} holds a {about['class']}, which transformers {transformers.__version__} does not have"
         )
     hf = head.from_pretrained(target, local_files_only=True, use_safetensors=True)
-    frontier = Frontier.load(target / FRONTIER) if (target / FRONTIER).is_file() else None
-    return hf, read_tokenizer(target), frontier, about
+    return hf, read_tokenizer(target), read_frontier(target), about
 
 
 def read_pretrained(name: str | Path, task: str, **settings: Any) -> tuple[Any, Any]:

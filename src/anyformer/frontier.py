@@ -66,13 +66,14 @@ class Point:
 class Frontier:
     """points: by rising cost, only those that some budget can pick; metric: what the score is; model: hash of the
     model that was searched; device: fingerprint of the one that the latencies were measured on; n_examples: labelled
-    ones that scores and bounds were reported on, 0 if it is not known."""
+    ones that scores and bounds were reported on, 0 if it is not known; lengths: tokens of typical ones of them."""
 
     points: tuple[Point, ...]
     metric: str = ""
     model: str = ""
     device: str = ""
     n_examples: int = 0
+    lengths: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         points = tuple(self.points)
@@ -154,7 +155,7 @@ class Frontier:
 
     def to_dict(self) -> dict:
         head = {"schema": SCHEMA, "metric": self.metric, "model": self.model, "device": self.device}
-        head["n_examples"] = self.n_examples
+        head |= {"n_examples": self.n_examples, "lengths": list(self.lengths)}
         return head | {"points": [point.to_dict() for point in self.points]}
 
     @classmethod
@@ -167,10 +168,13 @@ class Frontier:
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise AnyformerError(f"{name} must be text; found {text!r}")
-        n_examples = data.get("n_examples", 0)
-        if type(n_examples) is not int or n_examples < 0:
-            raise AnyformerError(f"n_examples must be a count; found {n_examples!r}")
-        return cls(tuple(Point.from_dict(point) for point in data["points"]), **texts, n_examples=n_examples)
+        n_examples, lengths = data.get("n_examples", 0), tuple(data.get("lengths", ()))
+        for count in (n_examples, *lengths):
+            if type(count) is not int or count < 0:
+                raise AnyformerError(f"n_examples and lengths must be counts; found {count!r}")
+        return cls(
+            tuple(Point.from_dict(point) for point in data["points"]), **texts, n_examples=n_examples, lengths=lengths
+        )
 
     def save(self, path: str | Path) -> None:
         """Written beside its name and renamed, so that a reader never sees half a file."""

@@ -4,7 +4,7 @@ The wrapped model is untouched: a call runs its own forward, in which the encode
 under this call's plan. The plan is an argument, so threads with different budgets share one model.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,10 @@ class AdaptiveModel(nn.Module):
     @property
     def device(self) -> torch.device:
         return next(self.hf.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(self.hf.parameters()).dtype
 
     @property
     def n_layers(self) -> int:
@@ -185,24 +189,27 @@ class AdaptiveModel(nn.Module):
         out.macs = torch.tensor(self.row_macs(plan, trace))
 
     def row_macs(self, plan: Plan, trace: Trace) -> list[int]:
-        """What each row cost: the layers in closed form, the head, and the ramps that ranked its tokens."""
-        found = []
-        for b, n in enumerate(trace.start.lengths):
-            total, now = self._head_products * (1 if self.reads.first else n), n
-            for i in plan.running:
-                then = trace.layers[i].lengths[b]
-                total += self.shape.layers((i,), {i: then}, now) + self.backbone.extra_macs(now)
-                if self.ramps and plan.score != "attention" and i in plan.drops:
-                    total += self.ramps.at(i).macs(now)
-                now = then
-            found.append(total)
-        return found
+        """What each row cost."""
+        kept = [[rows.lengths[b] for rows in trace.layers] for b in range(len(trace.start.lengths))]
+        return [self._macs(plan, own, n) for own, n in zip(kept, trace.start.lengths, strict=True)]
+
+    def plan_macs(self, plan: Plan, n_tokens: int) -> int:
+        """What the plan costs a row of n tokens, known beforehand."""
+        return self._macs(plan, plan.counts(n_tokens), n_tokens)
+
+    def _macs(self, plan: Plan, counts: Sequence[int], n_tokens: int) -> int:
+        """The layers in closed form, the head, and the ramps that ranked tokens; counts[i] tokens leave layer i."""
+        total, now, drops = self._head_products * (1 if self.reads.first else n_tokens), n_tokens, set(plan.drops)
+        for i in plan.running:
+            total += self.shape.layers((i,), {i: counts[i]}, now) + self.backbone.extra_macs(now)
+            if self.ramps and plan.score != "attention" and i in drops:
+                total += self.ramps.at(i).macs(now)
+            now = counts[i]
+        return total
 
     def full_macs(self, n_tokens: int) -> int:
         """What the full plan costs a row of n tokens; `out.macs` over it is the row's MACs ratio."""
-        layers = self.shape.plan(Plan.full(self.n_layers), n_tokens)
-        relative = self.n_layers * self.backbone.extra_macs(n_tokens)
-        return layers + relative + self._head_products * (1 if self.reads.first else n_tokens)
+        return self.plan_macs(Plan.full(self.n_layers), n_tokens)
 
     def save(self, path: str | Path) -> Path:
         """A plain Hugging Face checkpoint and ours beside it; see folder.py."""

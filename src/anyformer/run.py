@@ -124,9 +124,12 @@ def counts_of(plan: Plan, state: State, extras: Extras) -> list[tuple[int, ...]]
     return [tuple(map(max, wanted, floors)) for wanted in found]
 
 
-def ranking(i: int, x: Tensor, rows: Rows, score: Tensor, plan: Plan, ramps: Ramps | None) -> Tensor:
+def ranking(i: int, x: Tensor, rows: Rows, score: Tensor | None, plan: Plan, ramps: Ramps | None) -> Tensor:
     """What ranks the tokens at layer i: the attention they receive, or what a ramp says of them."""
-    return ramps.rank(i, x, rows, score, plan.score) if ramps and plan.score != "attention" else score
+    if ramps and plan.score != "attention":
+        return ramps.rank(i, x, rows, score, plan.score)
+    assert score is not None
+    return score
 
 
 def leave(state: State, x: Tensor, score: Tensor, wanted: Sequence[int], reads: Reads) -> State:

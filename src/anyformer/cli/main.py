@@ -18,7 +18,7 @@ from anyformer.cli.command import Command
 from anyformer.cli.console import Console
 from anyformer.errors import AnyformerError
 
-NAMES = ("demo", "train", "show", "predict", "evaluate", "doctor")
+NAMES = ("demo", "train", "search", "show", "predict", "evaluate", "doctor")
 ABOUT = "Train a transformer once, run it at any compute budget."
 MISTAKE, DEFECT, INTERRUPTED, CLOSED_PIPE = 2, 1, 130, 141
 TRACEBACK = "ANYFORMER_TRACEBACK"

@@ -100,7 +100,9 @@ def add_settings_flags(parser: ArgumentParser, settings: type, title: str) -> No
             group.add_argument(flag, action="store_true", default=None, help=about)
         else:
             kind = _plain_type(kinds[field.name])
-            named = {"choices": field.metadata["choices"]} if "choices" in field.metadata else {"metavar": _shown(kind)}
+            named = (
+                {"choices": field.metadata["choices"]} if field.metadata.get("choices") else {"metavar": _shown(kind)}
+            )
             group.add_argument(flag, type=kind, help=f"{about}{_default(field)}", **named)
 
 

@@ -13,7 +13,7 @@ from anyformer.cli.command import Command
 from anyformer.cli.console import Console
 from anyformer.cli.opening import silence
 from anyformer.errors import AnyformerError, FolderError
-from anyformer.folder import ABOUT, FRONTIER, verify
+from anyformer.folder import ABOUT, FRONTIER, read_frontier, verify
 from anyformer.frontier import Frontier, Point
 from anyformer.report import points
 
@@ -70,9 +70,10 @@ def run(args: Namespace, console: Console) -> dict[str, Any]:
 def opened(folder: Path) -> tuple[Frontier, dict[str, Any]]:
     """The frontier of a folder that is as it was written, and what is known of its model, which stays where it is."""
     verify(folder)
-    if not (folder / FRONTIER).is_file():
+    frontier = read_frontier(folder)
+    if frontier is None:
         raise FolderError(f"{folder} has no {FRONTIER}: `anyformer search {folder} --data …` makes one")
-    return Frontier.load(folder / FRONTIER), json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    return frontier, json.loads((folder / ABOUT).read_text(encoding="utf-8"))
 
 
 def checked_plot(path: str) -> Path:

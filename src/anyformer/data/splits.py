@@ -5,9 +5,10 @@ What was done is said in `Splits.notes`. Last step of the data side: tasks take 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from anyformer.data.columns import TARGETS, canonical, columns_of, find_columns, guess_task
-from anyformer.data.partition import partition
+from anyformer.data.partition import content_key, partition
 from anyformer.data.records import Data, Record, Records
 from anyformer.data.sources import ALL, Source, name_of, open_source, read
 from anyformer.errors import DataError
@@ -69,6 +70,31 @@ def halves(records: Sequence[Record], task: str) -> tuple[Records, Records]:
     """Two halves by content: search judges plans on the first and reports on the second."""
     first, second = partition(records, (0.5, 0.5), content_of(task), stratum_of(task), salt="halves")
     return first, second
+
+
+def load_unseen(
+    source: Source, task: str, trained_on: str | None, named: Mapping[str, str] | None = None
+) -> tuple[Records, tuple[str, ...]]:
+    """What a trained model may be judged by: the validation split, else test, else all there is; of the very data that
+    it was trained on (`trained_on` is its fingerprint) the part that was held out. And what was done, in words."""
+    splits = open_source(source)
+    if ALL in splits and trained_on is not None:
+        found = load_splits(source, task, None, named)
+        if fingerprint([*found.train, *found.validation], task) == trained_on:
+            return found.validation, (f"{name_of(source)} is what the model was trained on: the held-out part judges",)
+    for split in ("validation", "test", ALL):
+        if split in splits and _is_labelled(data := splits[split](), task, named):
+            return _parts(data, task, named)[0], ()
+    return load_labelled(source, task, named), ()
+
+
+def fingerprint(records: Iterable[Record], task: str) -> str:
+    """Of the contents, in any order."""
+    content = content_of(task)
+    found = sha256()
+    for key in sorted(content_key(content(record)) for record in records):
+        found.update(f"{key}\n".encode("utf-8", "replace"))
+    return found.hexdigest()
 
 
 def content_of(task: str) -> Callable[[Record], str]:

@@ -59,12 +59,12 @@ class Ramps(nn.Module):
         return cast(Ramp, self.by_layer[str(layer)])
 
     @torch.no_grad()
-    def rank(self, layer: int, x: Tensor, rows: Rows, attention: Tensor, score: str) -> Tensor:
+    def rank(self, layer: int, x: Tensor, rows: Rows, attention: Tensor | None, score: str) -> Tensor:
         """What ranks the tokens at a dropping layer: the ramp, or its ranks and those of attention together."""
         if self.kind not in TOKEN_KINDS:
             raise PlanError(f"score {score!r}: the ramps of a pooled head rank no tokens; use score='attention'")
         value = worth(self.at(layer)(x, rows), rows, self.kind)
-        return value if score == "ramp" else ranks(value, rows) + ranks(attention, rows)
+        return value if score == "ramp" or attention is None else ranks(value, rows) + ranks(attention, rows)
 
 
 def worth(logits: Tensor, rows: Rows, kind: str) -> Tensor:

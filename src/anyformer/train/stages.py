@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from anyformer.data.splits import Splits, load_splits
+from anyformer.data.splits import Splits, fingerprint, load_splits
 from anyformer.embedded import resolve_model
 from anyformer.errors import DataError
 from anyformer.folder import ABOUT, read_processor
@@ -145,8 +145,10 @@ def _finished(trainee: Trainee, settings: TrainSettings, splits: Splits, out: Pa
         model, trainee.task.metric, found, trainee.progress.history,
         settings.finetune.epochs + settings.adapt.epochs, seconds, out,
     )  # fmt: skip
+    model.frontier = None  # it was of the weights before
     model.about = {
         "task": splits.task,
+        "data": fingerprint([*splits.train, *splits.validation], splits.task),
         "labels": list(labels_for(splits.task, splits.train, splits.label_names, model.config)),
         "settings": settings.to_dict(),
         "metric": result.metric,
