@@ -5,7 +5,8 @@ Above the tasks, below the commands: `predict` and `evaluate` run the same `Pipe
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import torch
 from anyformer.budget import Budget
 from anyformer.data.records import Record
 from anyformer.embedded import resolve_model
+from anyformer.engine.latency import Held, device_name, keep_latencies, pick, read_latencies
+from anyformer.engine.packed import packed
 from anyformer.errors import AnyformerError, FolderError, InputError
 from anyformer.folder import ABOUT, HEADS, MANIFEST, read_processor
 from anyformer.model import AdaptiveModel, load
@@ -27,14 +30,17 @@ SUFFIXES = {task: head.removeprefix("AutoModel") for task, head in HEADS.items()
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One text in, one answer out; a list in, a list out; an iterator in, an iterator out, a chunk at a time."""
+    """One text in, one answer out; a list in, a list out; an iterator in, an iterator out, a chunk at a time.
+    `held`: for a budget in milliseconds, what was promised and what was measured; `scope`: what calls run in."""
 
     model: AdaptiveModel
     task: Task
     plan: Plan
+    held: Held | None = None
+    scope: AbstractContextManager = field(default_factory=nullcontext, repr=False)
 
     def __call__(self, inputs: Any, budget: Budget | str | None = None) -> Any:
-        own = self if budget is None else replace(self, plan=self.model.resolve(budget=budget))
+        own = self if budget is None else self.under(Budget.parse(budget))
         if isinstance(inputs, Iterator):
             return own._stream_outputs(inputs)
         if isinstance(inputs, Sequence) and not isinstance(inputs, str | bytes):
@@ -53,9 +59,24 @@ class Pipeline:
 
         def call(batch: dict[str, Any]) -> Any:
             moved = {name: tensor.to(device) for name, tensor in batch.items()}
-            return self.model(**moved, plan=self.plan, return_dict=True)
+            with self.scope:
+                return self.model(**moved, plan=self.plan, return_dict=True)
 
         return call
+
+    def under(self, budget: Budget | None, folder: Path | None = None) -> "Pipeline":
+        """The same at another budget; milliseconds are measured on this device once, and kept in the folder."""
+        model = self.model
+        if budget is None or budget.kind != "latency" or model.frontier is None:
+            return replace(self, plan=model.resolve(budget=budget), held=None)
+        known = model.frontier
+        if folder is not None:
+            known = read_latencies(folder, known, device_name(model))
+        held, measured_here = pick(model, known, budget)
+        if folder is not None and measured_here != known:
+            keep_latencies(folder, measured_here)
+        model.frontier = measured_here
+        return replace(self, plan=held.point.plan, held=held)
 
     def full_macs(self, predicted: Predicted) -> int:
         """What the full plan costs on the same input, in closed form."""
@@ -100,7 +121,9 @@ def pipeline(
     name = task_of(opened, task)
     labels = labels_of_model(name, opened.config)
     of_task = task_for(name, opened.tokenizer, labels, opened.config, settings)
-    return Pipeline(opened, of_task, opened.resolve(budget=wanted))
+    found = Pipeline(opened, of_task, Plan.full(opened.n_layers), scope=packed(opened))
+    folder = None if isinstance(model, AdaptiveModel) or not (Path(model) / ABOUT).is_file() else Path(model)
+    return found.under(wanted, folder)
 
 
 def open_model(source: str | Path, task: str | None = None) -> AdaptiveModel:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from anyformer.budget import Budget
 from anyformer.cli.console import Console
-from anyformer.cli.options import device_of, set_threads, settings_from
+from anyformer.cli.options import device_of, local, set_threads, settings_from
 from anyformer.embedded import resolve_model
 from anyformer.errors import AnyformerError
+from anyformer.folder import ABOUT
 
 if TYPE_CHECKING:
     from anyformer.pipeline import Pipeline
@@ -36,7 +37,14 @@ def open_pipeline(args: Namespace, console: Console) -> "Pipeline":
     kind = type(model.hf).__name__
     if kind not in (model.config.architectures or ()):
         console.warn(f"{args.model} has no trained head, so what its {kind} says is random until it is trained")
-    return pipeline(model, budget, args.task, settings=settings)
+    folder = local(args.model)
+    pipe = pipeline(model, None, args.task, settings=settings)
+    pipe = pipe.under(budget, folder if (folder / ABOUT).is_file() else None)
+    if pipe.held is not None:
+        held, share = pipe.held, f"{pipe.held.point.macs_ratio:.0%} of the MACs"
+        times = f"promised {held.promised_ms:.3g} ms, measured {held.measured_ms:.3g} ms a text"
+        console.note(f"{budget}: {share}, {times}")
+    return pipe
 
 
 def check_precision(name: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from anyformer.data.records import Record
+from anyformer.engine.packed import packed
 from anyformer.model import AdaptiveModel
 from anyformer.plan import Plan
 from anyformer.search.tree import run_plans
@@ -30,7 +31,7 @@ class Jury:
     ) -> None:
         self.model, self.task = model.eval(), task
         self.prepared = prepare(task, records, BATCH_TOKENS, notes)
-        self.autocast = autocast(precision, model.device)
+        self.autocast, self.packed = autocast(precision, model.device), packed(model)
 
     @property
     def lengths(self) -> list[int]:
@@ -48,7 +49,7 @@ class Jury:
                         raw[p][i] = result
 
             batch = {name: tensor.to(self.model.device) for name, tensor in self.task.collate(features).items()}
-            with self.autocast():
+            with self.autocast(), self.packed:
                 run_plans(self.model, batch, plans, take)
         return [self._tallied(results) for results in raw]
 

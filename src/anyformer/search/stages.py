@@ -18,6 +18,7 @@ from typing import Any
 
 from anyformer.data.records import Record
 from anyformer.data.splits import halves, load_unseen
+from anyformer.engine.latency import latency_cost, layer_table, measured, quantiles
 from anyformer.errors import AnyformerError, DataError
 from anyformer.folder import add_frontier, weights_digest
 from anyformer.frontier import Frontier, Point
@@ -28,7 +29,6 @@ from anyformer.search.calibrate import FEWEST, bounds, paired
 from anyformer.search.config import SearchSettings
 from anyformer.search.evolve import Judged, Problem, Strategy, evolve
 from anyformer.search.journal import Journal
-from anyformer.search.latency import latency_cost, layer_table, measured, quantiles
 from anyformer.search.race import PART, REST, Race
 from anyformer.search.score import Jury
 from anyformer.search.workers import Charge, Here, Judges, Processes, RayWorkers

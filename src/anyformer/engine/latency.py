@@ -6,6 +6,7 @@ was reported on, one at a time, plans in turn, the median over rows.
 """
 
 import json
+import os
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -16,12 +17,17 @@ from statistics import fmean, median
 
 import torch
 
+from anyformer.budget import Budget
+from anyformer.engine.packed import packed
+from anyformer.folder import seal
 from anyformer.frontier import Frontier, Point
 from anyformer.model import AdaptiveModel
 from anyformer.plan import Plan
 from anyformer.rows import Rows
 from anyformer.run import State, attention_block, feed_forward, leave, ranking
 
+LATENCIES = "latency.json"
+TOLERANCE = 1.1  # a promised latency holds if it is not exceeded by more than this
 LENGTHS = (4, 8, 16, 32, 64, 128, 192, 256, 384, 512)
 REPEATS = 9
 ROUNDS = 5  # measurements of a plan at a length
@@ -73,7 +79,8 @@ def layer_table(model: AdaptiveModel, longest: int, score: str, kept: Path | Non
     if kept is not None and kept.is_file():
         return LayerTable(**{name: tuple(column) for name, column in json.loads(kept.read_text()).items()})
     lengths = (*(n for n in LENGTHS if n < longest), longest)
-    columns = [_timed(model, n, score) for n in lengths]
+    with packed(model):
+        columns = [_timed(model, n, score) for n in lengths]
     table = LayerTable(lengths, *zip(*columns, strict=True))
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -106,21 +113,74 @@ def measured(model: AdaptiveModel, frontier: Frontier) -> Frontier:
     model.eval()
     batches = [row_of(model, n) for n in frontier.lengths]
     found: list[list[list[float]]] = [[[] for _ in batches] for _ in frontier.points]
-    for turn in range(ROUNDS + 1):
-        for b, batch in enumerate(batches):
-            for p, point in enumerate(frontier.points):
-                taken = timed(partial(model.call, batch, point.plan), 1)
-                if turn:  # the first is warm-up
-                    found[p][b].append(taken)
+    with packed(model):
+        for turn in range(ROUNDS + 1):
+            for b, batch in enumerate(batches):
+                for p, point in enumerate(frontier.points):
+                    taken = timed(partial(model.call, batch, point.plan), 1)
+                    if turn:  # the first is warm-up
+                        found[p][b].append(taken)
     each = [median(median(of_row) for of_row in rows) for rows in found]
     points = tuple(replace(p, latency_ms=ms) for p, ms in zip(frontier.points, each, strict=True))
     return replace(frontier, points=points, device=device_name(model))
 
 
-def point_ms(model: AdaptiveModel, point: Point, frontier: Frontier) -> float:
-    """One point measured again, by itself."""
-    alone = replace(frontier, points=(point,))
-    return measured(model, alone).points[0].latency_ms or 0.0
+@dataclass(frozen=True)
+class Held:
+    """A pick by milliseconds: what the table promised and what it took when it was measured again, by itself."""
+
+    point: Point
+    promised_ms: float
+    measured_ms: float
+
+
+def pick(model: AdaptiveModel, frontier: Frontier, budget: Budget) -> tuple[Held, Frontier]:
+    """The pick for a budget in milliseconds, verified on this device; and the frontier with its latencies here.
+
+    A promise that does not hold within TOLERANCE corrects all of them by as much, and another point is picked.
+    """
+    here = frontier if frontier.device == device_name(model) else measured(model, frontier)
+    while True:
+        point = here.pick(budget)
+        promised = point.latency_ms or 0.0
+        taken = measured(model, replace(here, points=(point,))).points[0].latency_ms or 0.0
+        if taken <= budget.limit * TOLERANCE or point == here.smallest:
+            return Held(point, promised, taken), here
+        here = _corrected(here, max(taken / promised, TOLERANCE))
+
+
+def _corrected(frontier: Frontier, times: float) -> Frontier:
+    points = tuple(replace(point, latency_ms=(point.latency_ms or 0.0) * times) for point in frontier.points)
+    return replace(frontier, points=points)
+
+
+def read_latencies(folder: Path, frontier: Frontier, device: str) -> Frontier:
+    """The frontier with what was once measured on this device, where every point of it was."""
+    try:
+        known = json.loads((folder / LATENCIES).read_text())["devices"][device]
+        ms = {Plan.from_dict(one["plan"]): float(one["latency_ms"]) for one in known}
+        points = tuple(replace(point, latency_ms=ms[point.plan]) for point in frontier.points)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return frontier
+    return replace(frontier, points=points, device=device)
+
+
+def keep_latencies(folder: Path, frontier: Frontier) -> bool:
+    """Beside what was measured on other devices; False where the folder cannot be written to."""
+    file = folder / LATENCIES
+    try:
+        stored = json.loads(file.read_text())["devices"]
+    except (OSError, ValueError, KeyError, TypeError):
+        stored = {}
+    stored[frontier.device] = [{"plan": p.plan.to_dict(), "latency_ms": p.latency_ms} for p in frontier.points]
+    try:
+        beside = file.with_name(f".{file.name}.new")
+        beside.write_text(json.dumps({"schema": 1, "devices": stored}, indent=1) + "\n")
+        os.replace(beside, file)
+        seal(folder)
+    except OSError:
+        return False
+    return True
 
 
 def row_of(model: AdaptiveModel, n: int) -> dict[str, torch.Tensor]:

@@ -1,0 +1,1 @@
+"""How a segment is run: faster ways to the same answers."""
