@@ -12,7 +12,9 @@ from torch import Tensor
 
 
 def grid(n: int, step: int) -> int:
-    """The next multiple of step: kernels are prepared once for each new number of rows, so keep those few."""
+    """The next multiple of step, of smaller ones where n is small: kernels are prepared once for each new number of
+    rows, so keep those few, and compute no more than a sixteenth for nothing."""
+    step = min(step, max(1, n // 16))
     return -(-n // step) * step
 
 
@@ -71,6 +73,8 @@ class Rows:
     def join(self, pieces: Sequence[Tensor]) -> Tensor:
         """The inverse of split; the tail up to the grid is zero."""
         tail = grid(self.total, self.step) - self.total
+        if not tail and len(pieces) == 1:
+            return pieces[0]
         return torch.cat([*pieces, pieces[0].new_zeros((tail, *pieces[0].shape[1:]))] if tail else list(pieces))
 
     def firsts(self) -> Tensor:
@@ -78,20 +82,22 @@ class Rows:
         lengths = torch.tensor((0, *self.lengths[:-1]), device="cpu")
         return lengths.cumsum(0).to(self.cells.device)
 
-    def groups(self, alike: float, cells: int | None) -> list["Rows"]:
-        """Neighbouring rows that are run together: each at least `alike` times as long as the first, and none longer;
-        at most `cells` pairs of tokens in all, but one row at least. Made once a layout."""
-        key = ("groups", alike, cells)
+    def groups(self, alike: float, short: int, cells: int) -> list["Rows"]:
+        """Neighbouring rows that are run together: each at least `alike` times as long as the first, and none longer,
+        or all of at most `short` tokens; at most `cells` pairs of tokens in all, but one row at least. Made once a
+        layout."""
+        key = ("groups", alike, short, cells)
         if key not in self.memo:
-            self.memo[key] = list(self._cut(alike, cells))
+            self.memo[key] = list(self._cut(alike, short, cells))
         return self.memo[key]
 
-    def _cut(self, alike: float, cells: int | None) -> Iterator["Rows"]:
+    def _cut(self, alike: float, short: int, cells: int) -> Iterator["Rows"]:
         first, start, n = 0, 0, len(self.lengths)
         for b in range(1, n + 1):
-            longest = self.lengths[first]
-            full = b < n and cells is not None and (b - first + 1) * longest**2 > cells
-            if b == n or full or not alike * longest <= self.lengths[b] <= longest:
+            longest = max(self.lengths[first], short)
+            full = (b - first + 1) * longest**2 > cells
+            least = 0 if longest <= short else alike * longest
+            if b == n or full or not least <= self.lengths[b] <= longest:
                 end = start + sum(self.lengths[first:b])
                 guests = None if self.guests is None else self.guests[start:end]
                 part = self.cells[start:end], self.positions[start:end]

@@ -21,6 +21,7 @@ Triple = tuple[Tensor, Tensor, Tensor]
 Scored = tuple[Tensor, Tensor | None]
 CACHE_BYTES = 1 << 20  # heads are scored in blocks that stay in a core's second-level cache
 LEARNING_CELLS = 1 << 21  # probabilities that attention with gradients holds at a time
+SHORT = 48  # tokens up to which a CPU runs rows of any length together
 ALIKE = 0.75  # rows that share a masked square are at least this long, as a share of the longest
 
 
@@ -37,9 +38,6 @@ class Attention:
 def attend(q: Tensor, k: Tensor, v: Tensor, rows: Rows, how: Attention, scored: bool) -> Scored:
     """q, k, v: (slots, heads, size). Gives the context, (slots, heads · size), and, if asked, the significance."""
     groups = _groups(rows, q)
-    if len(groups) == 1:
-        context, score = _in_a_square((q, k, v), rows, how, scored)
-        return context.flatten(1), score
     contexts, scores = [], []
     sizes = [group.total for group in groups]
     for group, *qkv in zip(groups, *(t[: rows.total].split(sizes) for t in (q, k, v)), strict=True):
@@ -52,12 +50,13 @@ def attend(q: Tensor, k: Tensor, v: Tensor, rows: Rows, how: Attention, scored: 
 
 def _groups(rows: Rows, q: Tensor) -> list[Rows]:
     """A GPU runs all rows in one square under a mask. A CPU runs rows of one length together, so that none pays for a
-    longer one; where gradients are wanted, rows of about one length, as many as the cache holds the attention of."""
+    longer one, and short ones, which cost more to call than to compute; where gradients are wanted, rows of about one
+    length, as many as the cache holds the attention of."""
     if q.device.type != "cpu":
         return [rows]
     if torch.is_grad_enabled() and q.requires_grad:
-        return rows.groups(ALIKE, LEARNING_CELLS // q.shape[1])
-    return rows.groups(1.0, None)
+        return rows.groups(ALIKE, 0, LEARNING_CELLS // q.shape[1])
+    return rows.groups(1.0, SHORT, 1 << 40)
 
 
 def _in_a_square(qkv: Triple, rows: Rows, how: Attention, scored: bool) -> Scored:
@@ -73,7 +72,7 @@ def _in_a_square(qkv: Triple, rows: Rows, how: Attention, scored: bool) -> Score
         return square.gather(context, slots), None if score is None else square.gather(score, slots)
     shape = square.filled.shape
     q, k, v = (t.unflatten(0, shape) for t in qkv)
-    context, score = _rectangle((q, k, v), rows.columns.unflatten(0, shape), seen, how, scored)
+    context, score = _rectangle((q, k, v), rows.columns[:slots].unflatten(0, shape), seen, how, scored)
     return context.flatten(0, 1), None if score is None else score.flatten(0, 1)
 
 
