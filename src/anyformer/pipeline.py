@@ -5,8 +5,7 @@ Above the tasks, below the commands: `predict` and `evaluate` run the same `Pipe
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,13 +30,13 @@ SUFFIXES = {task: head.removeprefix("AutoModel") for task, head in HEADS.items()
 @dataclass(frozen=True)
 class Pipeline:
     """One text in, one answer out; a list in, a list out; an iterator in, an iterator out, a chunk at a time.
-    `held`: for a budget in milliseconds, what was promised and what was measured; `scope`: what calls run in."""
+    `quick`: the twin that calls run; `held`: for a budget in milliseconds, what was promised and what was measured."""
 
     model: AdaptiveModel
+    quick: AdaptiveModel
     task: Task
     plan: Plan
     held: Held | None = None
-    scope: AbstractContextManager = field(default_factory=nullcontext, repr=False)
 
     def __call__(self, inputs: Any, budget: Budget | str | None = None) -> Any:
         own = self if budget is None else self.under(Budget.parse(budget))
@@ -59,8 +58,7 @@ class Pipeline:
 
         def call(batch: dict[str, Any]) -> Any:
             moved = {name: tensor.to(device) for name, tensor in batch.items()}
-            with self.scope:
-                return self.model(**moved, plan=self.plan, return_dict=True)
+            return self.quick(**moved, plan=self.plan, return_dict=True)
 
         return call
 
@@ -121,7 +119,7 @@ def pipeline(
     name = task_of(opened, task)
     labels = labels_of_model(name, opened.config)
     of_task = task_for(name, opened.tokenizer, labels, opened.config, settings)
-    found = Pipeline(opened, of_task, Plan.full(opened.n_layers), scope=packed(opened))
+    found = Pipeline(opened, packed(opened), of_task, Plan.full(opened.n_layers))
     folder = None if isinstance(model, AdaptiveModel) or not (Path(model) / ABOUT).is_file() else Path(model)
     return found.under(wanted, folder)
 

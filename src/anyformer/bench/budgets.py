@@ -6,7 +6,6 @@ runs the wrapped model as `transformers` does: padded to the longest of each bat
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -58,10 +57,9 @@ def compare(
     advance: Callable[[int], None] = lambda n: None,
 ) -> Sides:
     """STOCK and every plan; each batch begins with another side."""
-    model.eval()
-    scope = packed(model)
+    quick = packed(model.eval())
     calls: dict[str, Call] = {STOCK: lambda batch: model.hf(**batch)}
-    calls |= {name: _under(model, plan, scope) for name, plan in plans.items()}
+    calls |= {name: _under(quick, plan) for name, plan in plans.items()}
     features = task.features(records)
     order = list(range(len(features)))
     Random(0).shuffle(order)
@@ -90,9 +88,5 @@ def compare(
     return Sides(sides, tuple(feature.n_tokens for feature in features))
 
 
-def _under(model: AdaptiveModel, plan: Plan, scope: AbstractContextManager) -> Call:
-    def call(batch: dict[str, Any]) -> Any:
-        with scope:
-            return model.call(batch, plan)[0]
-
-    return call
+def _under(model: AdaptiveModel, plan: Plan) -> Call:
+    return lambda batch: model.call(batch, plan)[0]

@@ -79,8 +79,8 @@ def layer_table(model: AdaptiveModel, longest: int, score: str, kept: Path | Non
     if kept is not None and kept.is_file():
         return LayerTable(**{name: tuple(column) for name, column in json.loads(kept.read_text()).items()})
     lengths = (*(n for n in LENGTHS if n < longest), longest)
-    with packed(model):
-        columns = [_timed(model, n, score) for n in lengths]
+    quick = packed(model.eval())
+    columns = [_timed(quick, n, score) for n in lengths]
     table = LayerTable(lengths, *zip(*columns, strict=True))
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -113,13 +113,13 @@ def measured(model: AdaptiveModel, frontier: Frontier) -> Frontier:
     model.eval()
     batches = [row_of(model, n) for n in frontier.lengths]
     found: list[list[list[float]]] = [[[] for _ in batches] for _ in frontier.points]
-    with packed(model):
-        for turn in range(ROUNDS + 1):
-            for b, batch in enumerate(batches):
-                for p, point in enumerate(frontier.points):
-                    taken = timed(partial(model.call, batch, point.plan), 1)
-                    if turn:  # the first is warm-up
-                        found[p][b].append(taken)
+    quick = packed(model)
+    for turn in range(ROUNDS + 1):
+        for b, batch in enumerate(batches):
+            for p, point in enumerate(frontier.points):
+                taken = timed(partial(quick.call, batch, point.plan), 1)
+                if turn:  # the first is warm-up
+                    found[p][b].append(taken)
     each = [median(median(of_row) for of_row in rows) for rows in found]
     points = tuple(replace(p, latency_ms=ms) for p, ms in zip(frontier.points, each, strict=True))
     return replace(frontier, points=points, device=device_name(model))

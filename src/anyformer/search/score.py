@@ -29,9 +29,9 @@ class Jury:
     def __init__(
         self, model: AdaptiveModel, task: Task, records: Sequence[Record], precision: str, notes: Notes | None = None
     ) -> None:
-        self.model, self.task = model.eval(), task
+        self.model, self.task = packed(model.eval()), task
         self.prepared = prepare(task, records, BATCH_TOKENS, notes)
-        self.autocast, self.packed = autocast(precision, model.device), packed(model)
+        self.autocast = autocast(precision, model.device)
 
     @property
     def lengths(self) -> list[int]:
@@ -49,7 +49,7 @@ class Jury:
                         raw[p][i] = result
 
             batch = {name: tensor.to(self.model.device) for name, tensor in self.task.collate(features).items()}
-            with self.autocast(), self.packed:
+            with self.autocast():
                 run_plans(self.model, batch, plans, take)
         return [self._tallied(results) for results in raw]
 
