@@ -48,20 +48,11 @@ echo "== train: fine-tune, then adapt"
 anyformer train "$out/random" --data "$out/train.jsonl" --validation "$out/validation.jsonl" --out "$out/model" --quiet \
     --finetune-epochs 5 --adapt-epochs 2 --finetune-learning-rate 1e-3 --adapt-learning-rate 1e-3 --precision fp32
 
-echo "== a frontier of two points"
-python - "$out/model" <<'PYTHON'
-import sys
-
-import anyformer
-from anyformer import Frontier, Plan, Point
-from transformers.utils.logging import disable_progress_bar
-
-disable_progress_bar()
-model = anyformer.load(sys.argv[1])
-half, full = Plan.at({1: 0.4}, model.n_layers), Plan.full(model.n_layers)
-model.frontier = Frontier((Point(half, 0.65, 90.0), Point(full, 1.0, 95.0)), metric="accuracy")
-model.save(sys.argv[1])
-PYTHON
+echo "== search: the frontier, stopped in the middle and gone on with"
+quick=(--iterations 3 --population 8 --mutations 10 --crossovers 10 --workers 1 --quiet)
+timeout -s KILL 6 anyformer search "$out/model" --data "$out/validation.jsonl" "${quick[@]}" >/dev/null || true
+anyformer search "$out/model" --data "$out/validation.jsonl" "${quick[@]}" --resume
+anyformer show "$out/model" --budget 70% --plot "$out/model.html" --text "the film was good"
 
 echo "== predict: two texts, then a file under a budget"
 anyformer predict "$out/model" --text "the film was good" "the plot was dull" --quiet

@@ -172,8 +172,9 @@ def _draw_words(axes: Any, picture: Curve) -> None:
     """The marked dot's figures, the reference's, and what the marks mean."""
     dot = picture.dots[picture.marked]
     right = dot.share > 0.8
-    near = {"xytext": (-12 if right else 12, -16), "textcoords": "offset points", "ha": "right" if right else "left"}
-    axes.annotate(f"{share(dot.share)}, {dot.score:.2f}", (dot.share * 100, dot.score), color=INK, va="top", **near)
+    near = {"xytext": (8, 10), "ha": "right", "va": "bottom"} if right else {"xytext": (12, -16), "va": "top"}
+    told = f"{share(dot.share)}, {dot.score:.2f}"
+    axes.annotate(told, (dot.share * 100, dot.score), color=INK, textcoords="offset points", **near)
     above = {"xytext": (4, 4), "textcoords": "offset points"}
     axes.annotate(f"full model {picture.full:.2f}", (0, picture.full), color=FAINT, fontsize=9.5, **above)
     axes.plot([], [], "o", ms=9, label=picture.mark, **_ink(dot, True))

@@ -39,7 +39,8 @@ def finding(frontier: Frontier) -> Finding:
         return Finding(point, "The full model is the only point yet", False)
     if point == full:
         bounded = all(other.loss_bound is not None for other in frontier if other != full)
-        return Finding(point, "Nothing below the full model stays within 1% of its score", bounded)
+        title = "No cheaper point can be promised to stay within 1% of the full score"
+        return Finding(point, title if bounded else "No cheaper point stays within 1% of the full score", bounded)
     told = "" if point.loss_bound is not None else ", as measured"
     title = f"Within 1% of the full score at {share(point.macs_ratio)} of its MACs{told}"
     return Finding(point, title, point.loss_bound is not None)

@@ -71,7 +71,7 @@ def test_the_title_is_of_the_calibrated_bound_where_there_is_one():
 def test_the_title_says_when_nothing_is_within_one_percent():
     assert finding(ONE).title == "The full model is the only point yet"
     none = Frontier((SMALL, replace(HALF, loss_bound=0.02), FULL))
-    assert finding(none).title == "Nothing below the full model stays within 1% of its score"
+    assert finding(none).title == "No cheaper point can be promised to stay within 1% of the full score"
     assert finding(none).calibrated
 
 
